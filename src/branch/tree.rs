@@ -1,124 +1,319 @@
-//! The position tree of one sequence.
+//! The position tree of one sequence: which item stands at an index, and at which index an item stands.
+//!
+//! An order-statistic B+tree. Its leaves hold items with their widths (the visible length; 0 for what is deleted
+//! and for format marks), its inner nodes the running sums of their kids. All nodes live in two `Vec`s and are
+//! named by their index; an item knows its leaf ([`Entries::leaf`]), a node its parent, so the way up needs no
+//! search. Looking up, inserting, removing and changing a width cost O(log n).
+//!
+//! The item that grows or shrinks again and again (somebody is typing) is kept in a **cursor**: its start, its
+//! width, and how much of that the nodes have not been told yet. Such a change is O(1); what is read in between
+//! takes the untold part into account; every change of structure settles it first.
+//!
+//! Format marks: each node knows the last live mark of each key in it (`marks.rs`), so the formats in force at
+//! an item are found in O(log n) for each key. Without marks nothing is stored for them.
+//!
+//! Kept here, and held by [`Tree::check`] (I3): sums are exact at each node up to the cursor; all leaves are at
+//! the same depth and none is empty; each item points at its leaf; the summaries of marks are exact.
+
+mod check;
+mod grow;
+mod marks;
+mod node;
+mod shrink;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Ordering;
 
 use smallvec::SmallVec;
 
+use self::marks::Summaries;
+use self::node::{EMPTY, Node};
 use crate::block::index::{ItemIdx, KeyIdx, LeafIdx};
+
+/// Entries a leaf. Measured at 600k entries: see `docs/` and the benchmark of the tree.
+#[cfg(not(test))]
+const LEAF: usize = 32;
+/// Kids an inner node.
+#[cfg(not(test))]
+const FANOUT: usize = 16;
+
+// Small under test, so that a few dozen items reach every path.
+#[cfg(test)]
+const LEAF: usize = 4;
+#[cfg(test)]
+const FANOUT: usize = 3;
+
+type Leaf = Node<LEAF>;
+type Inner = Node<FANOUT>;
 
 /// What the tree asks of the items it holds.
 pub(crate) trait Entries {
     /// The leaf that holds `item`, as last told to [`Self::set_leaf`].
     fn leaf(&self, item: ItemIdx) -> LeafIdx;
-    /// Notes the leaf that now holds `item`.
+    /// Notes the leaf that now holds `item`; `NONE` once it is removed.
     fn set_leaf(&mut self, item: ItemIdx, leaf: LeafIdx);
     /// The key of a live format mark, `NONE` for everything else.
     fn mark(&self, item: ItemIdx) -> KeyIdx;
 }
 
-/// Format marks, one a key, in the order of their keys.
+/// Format marks, one a key, sorted by key.
 pub(crate) type Marks = SmallVec<[(KeyIdx, ItemIdx); 4]>;
 
 /// Order-statistic B+tree of the items of one sequence.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Tree {}
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    leaves: Vec<Leaf>,
+    inner: Vec<Inner>,
+    /// Heads of the lists of free nodes, linked by `parent`.
+    free_leaf: u32,
+    free_inner: u32,
+    /// A leaf if `height` is 0, else an inner node; `EMPTY` if there are no entries.
+    root: u32,
+    /// Inner levels above the leaves.
+    height: u32,
+    count: u32,
+    /// The item whose width changed last: if it is the same once more, the cursor goes there.
+    warm: ItemIdx,
+    cursor: Cursor,
+    /// Made with the first mark.
+    summaries: Option<Box<Summaries>>,
+}
 
-#[allow(unused_variables, dead_code, clippy::unimplemented, reason = "signatures first")]
+/// The entry that changes again and again. Its width in the nodes is above 0, which makes it unambiguous
+/// whether another entry that starts at a given index is before or behind it.
+#[derive(Debug, Clone, Copy)]
+struct Cursor {
+    /// `NONE`: there is no cursor, and the other fields mean nothing.
+    item: ItemIdx,
+    leaf: u32,
+    /// Index of the item.
+    start: u32,
+    /// True width of the item.
+    width: u32,
+    /// The part of `width` that the nodes do not know of (wrapping).
+    untold: u32,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Tree {
     /// Makes an empty tree; allocates nothing.
     pub(crate) const fn new() -> Self {
-        Self {}
-    }
-
-    /// Builds a tree bottom-up from items in sequence order with their widths.
-    pub(crate) fn build(entries: &mut impl Entries, items: impl Iterator<Item = (ItemIdx, u32)>) -> Self {
-        unimplemented!()
+        Self {
+            leaves: Vec::new(),
+            inner: Vec::new(),
+            free_leaf: EMPTY,
+            free_inner: EMPTY,
+            root: EMPTY,
+            height: 0,
+            count: 0,
+            warm: ItemIdx::NONE,
+            cursor: Cursor { item: ItemIdx::NONE, leaf: EMPTY, start: 0, width: 0, untold: 0 },
+            summaries: None,
+        }
     }
 
     /// The sum of all widths.
+    #[inline]
     pub(crate) fn total(&self) -> u32 {
-        unimplemented!()
+        let told = match (self.root, self.height) {
+            (EMPTY, _) => 0,
+            (root, 0) => self.leaves[root as usize].total(),
+            (root, _) => self.inner[root as usize].total(),
+        };
+        if self.cursor.item.is_some() { told.wrapping_add(self.cursor.untold) } else { told }
     }
 
     /// The number of entries.
-    pub(crate) fn count(&self) -> usize {
-        unimplemented!()
+    #[inline]
+    pub(crate) const fn count(&self) -> usize {
+        self.count as usize
     }
 
     /// Whether there are no entries.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.count() == 0
+    #[inline]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.count == 0
     }
 
-    /// The entry whose range contains `index`, and the offset within it.
+    /// The bytes allocated for nodes.
+    pub(crate) fn heap_size(&self) -> usize {
+        self.leaves.capacity() * size_of::<Leaf>()
+            + self.inner.capacity() * size_of::<Inner>()
+            + self.summaries.as_ref().map_or(0, |summaries| summaries.heap_size())
+    }
+
+    /// The entry whose range contains `index`, and the offset within it; `None` at and beyond the end.
+    /// Entries without a width are never found.
+    #[inline]
     pub(crate) fn find(&self, index: u32) -> Option<(ItemIdx, u32)> {
-        unimplemented!()
+        let mut index = index;
+        if index >= self.total() {
+            return None;
+        }
+        let cursor = &self.cursor;
+        if cursor.item.is_some() && index >= cursor.start {
+            if index - cursor.start < cursor.width {
+                return Some((cursor.item, index - cursor.start));
+            }
+            index = index.wrapping_sub(cursor.untold);
+        }
+        let mut at = self.root;
+        for _ in 0..self.height {
+            let node = &self.inner[at as usize];
+            let slot = node.slot_at(index);
+            index -= node.start(slot);
+            at = node.lane(slot);
+        }
+        let leaf = &self.leaves[at as usize];
+        let slot = leaf.slot_at(index);
+        Some((ItemIdx(leaf.lane(slot)), index - leaf.start(slot)))
     }
 
     /// The sum of the widths before `item`.
     pub(crate) fn index_of(&self, entries: &impl Entries, item: ItemIdx) -> u32 {
-        unimplemented!()
+        let cursor = &self.cursor;
+        if cursor.item == item {
+            return cursor.start;
+        }
+        let (leaf, slot) = self.place(entries, item);
+        let told = self.told_index(leaf, slot);
+        let behind = cursor.item.is_some() && told > cursor.start;
+        if behind { told.wrapping_add(cursor.untold) } else { told }
+    }
+
+    /// The width of `item`.
+    #[inline]
+    pub(crate) fn width(&self, entries: &impl Entries, item: ItemIdx) -> u32 {
+        if self.cursor.item == item {
+            return self.cursor.width;
+        }
+        let (leaf, slot) = self.place(entries, item);
+        self.leaves[leaf as usize].width(slot)
     }
 
     /// The order of two items in the sequence.
     pub(crate) fn compare(&self, entries: &impl Entries, a: ItemIdx, b: ItemIdx) -> Ordering {
-        unimplemented!()
-    }
-
-    /// Inserts `item` right of `left`, or at the front if that is `NONE`.
-    pub(crate) fn insert_after(
-        &mut self,
-        entries: &mut impl Entries,
-        left: ItemIdx,
-        item: ItemIdx,
-        width: u32,
-    ) {
-        unimplemented!()
-    }
-
-    /// Inserts `item` left of `right`, or at the end if that is `NONE`.
-    pub(crate) fn insert_before(
-        &mut self,
-        entries: &mut impl Entries,
-        right: ItemIdx,
-        item: ItemIdx,
-        width: u32,
-    ) {
-        unimplemented!()
+        if a == b {
+            return Ordering::Equal;
+        }
+        let (mut a_node, mut b_node) = (entries.leaf(a).0, entries.leaf(b).0);
+        if a_node == b_node {
+            let leaf = &self.leaves[a_node as usize];
+            return leaf.slot_of(a.0).cmp(&leaf.slot_of(b.0));
+        }
+        // All leaves are at the same depth, so both ways up meet at the same step.
+        let mut a_up = self.leaves[a_node as usize].parent;
+        let mut b_up = self.leaves[b_node as usize].parent;
+        while a_up != b_up {
+            (a_node, b_node) = (a_up, b_up);
+            a_up = self.inner[a_up as usize].parent;
+            b_up = self.inner[b_up as usize].parent;
+        }
+        let meeting = &self.inner[a_up as usize];
+        meeting.slot_of(a_node).cmp(&meeting.slot_of(b_node))
     }
 
     /// Sets the width of `item`.
+    #[inline]
     pub(crate) fn set_width(&mut self, entries: &impl Entries, item: ItemIdx, width: u32) {
-        unimplemented!()
+        if self.cursor.item == item {
+            let delta = width.wrapping_sub(self.cursor.width);
+            self.cursor.width = width;
+            self.cursor.untold = self.cursor.untold.wrapping_add(delta);
+            return;
+        }
+        let (leaf, slot) = self.place(entries, item);
+        let delta = width.wrapping_sub(self.leaves[leaf as usize].width(slot));
+        self.change(item, leaf, slot, delta);
     }
 
-    /// Adds `delta` to the width of `item`.
+    /// Adds `delta` to the width of `item`, which does not become negative. Repeated on the same item: O(1).
+    #[inline]
     pub(crate) fn add_width(&mut self, entries: &impl Entries, item: ItemIdx, delta: i64) {
-        unimplemented!()
+        // Wrapping: the low half of a negative number subtracts.
+        let delta = delta as u32;
+        if self.cursor.item == item {
+            self.cursor.width = self.cursor.width.wrapping_add(delta);
+            self.cursor.untold = self.cursor.untold.wrapping_add(delta);
+            return;
+        }
+        let (leaf, slot) = self.place(entries, item);
+        self.change(item, leaf, slot, delta);
     }
 
-    /// Takes `item` out.
-    pub(crate) fn remove(&mut self, entries: &mut impl Entries, item: ItemIdx) {
-        unimplemented!()
+    /// Changes the width of an item that is not at the cursor.
+    fn change(&mut self, item: ItemIdx, leaf: u32, slot: usize, delta: u32) {
+        if delta == 0 {
+            return;
+        }
+        self.settle();
+        let width = self.leaves[leaf as usize].width(slot);
+        if self.warm == item && width > 0 {
+            let start = self.told_index(leaf, slot);
+            self.cursor = Cursor { item, leaf, start, width: width.wrapping_add(delta), untold: delta };
+        } else {
+            self.warm = item;
+            self.add_up(leaf, slot, delta);
+        }
     }
 
-    /// Updates the summaries after the mark of `item` appeared or vanished.
-    pub(crate) fn mark_changed(&mut self, entries: &impl Entries, item: ItemIdx) {
-        unimplemented!()
+    /// Tells the nodes what the cursor kept from them, and takes the cursor away.
+    #[inline]
+    fn settle(&mut self) {
+        let Cursor { item, leaf, untold, .. } = self.cursor;
+        if item.is_some() {
+            self.cursor.item = ItemIdx::NONE;
+            let slot = self.leaves[leaf as usize].slot_of(item.0);
+            self.add_up(leaf, slot, untold);
+        }
     }
 
-    /// Fills `out` with the last live mark of each key strictly before `item`, sorted by key.
-    pub(crate) fn marks_before(&self, entries: &impl Entries, item: ItemIdx, out: &mut Marks) {
-        unimplemented!()
+    /// Adds to the width of an entry, from its leaf up to the root.
+    #[inline]
+    fn add_up(&mut self, leaf: u32, slot: usize, delta: u32) {
+        let node = &mut self.leaves[leaf as usize];
+        node.add(slot, delta);
+        let parent = node.parent;
+        self.add_above(leaf, parent, delta);
     }
 
-    /// Fills `out` with the last live mark of each key of the whole sequence, sorted by key.
-    pub(crate) fn last_marks(&self, out: &mut Marks) {
-        unimplemented!()
+    /// Adds to the width of `child` in the nodes above it.
+    #[inline]
+    fn add_above(&mut self, child: u32, parent: u32, delta: u32) {
+        let (mut child, mut at) = (child, parent);
+        while at != EMPTY {
+            let node = &mut self.inner[at as usize];
+            let slot = node.slot_of(child);
+            node.add(slot, delta);
+            (child, at) = (at, node.parent);
+        }
     }
 
-    /// Panics with the values if an invariant does not hold.
-    pub(crate) fn check(&self, entries: &impl Entries, expected: impl Iterator<Item = (ItemIdx, u32)>) {
-        unimplemented!()
+    /// The index of an entry as the nodes know it.
+    #[inline]
+    fn told_index(&self, leaf: u32, slot: usize) -> u32 {
+        let node = &self.leaves[leaf as usize];
+        let mut index = node.start(slot);
+        let (mut child, mut at) = (leaf, node.parent);
+        while at != EMPTY {
+            let node = &self.inner[at as usize];
+            index = index.wrapping_add(node.start(node.slot_of(child)));
+            (child, at) = (at, node.parent);
+        }
+        index
+    }
+
+    /// The leaf and slot of an item.
+    #[inline]
+    fn place(&self, entries: &impl Entries, item: ItemIdx) -> (u32, usize) {
+        let leaf = entries.leaf(item);
+        assert!(leaf.get() < self.leaves.len(), "I3: {item:?} points at leaf {leaf:?}");
+        (leaf.0, self.leaves[leaf.get()].slot_of(item.0))
     }
 }
