@@ -1,0 +1,167 @@
+//! [`DecoderV1`]: everything stands in one stream.
+
+use super::{Decoder, UpdateDecoder, client_id, utf16_len};
+use crate::any::Any;
+use crate::error::Error;
+use crate::id::{ClientID, ID};
+use crate::read::{Cursor, Read};
+use crate::value::Value;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Reads updates of the first format.
+#[derive(Debug, Clone)]
+pub struct DecoderV1<'a> {
+    cursor: Cursor<'a>,
+}
+
+impl<'a> DecoderV1<'a> {
+    /// Reads what `cursor` has left.
+    #[inline]
+    pub fn new(cursor: Cursor<'a>) -> Self {
+        Self { cursor }
+    }
+
+    #[inline]
+    fn read_id(&mut self) -> Result<ID, Error> {
+        let client = self.read_client()?;
+        let clock = self.cursor.read_var()?;
+        Ok(ID::new(client, clock))
+    }
+}
+
+impl<'a> From<Cursor<'a>> for DecoderV1<'a> {
+    fn from(cursor: Cursor<'a>) -> Self {
+        Self::new(cursor)
+    }
+}
+
+impl<'a> From<&'a [u8]> for DecoderV1<'a> {
+    fn from(buf: &'a [u8]) -> Self {
+        Self::new(Cursor::new(buf))
+    }
+}
+
+impl Read for DecoderV1<'_> {
+    #[inline]
+    fn read_exact(&mut self, len: usize) -> Result<&[u8], Error> {
+        self.cursor.take(len)
+    }
+
+    #[inline]
+    fn read_u8(&mut self) -> Result<u8, Error> {
+        self.cursor.read_u8()
+    }
+}
+
+impl Decoder for DecoderV1<'_> {
+    #[inline]
+    fn reset_ds_cur_val(&mut self) {}
+
+    #[inline]
+    fn read_ds_clock(&mut self) -> Result<u32, Error> {
+        self.cursor.read_var()
+    }
+
+    #[inline]
+    fn read_ds_len(&mut self) -> Result<u32, Error> {
+        self.cursor.read_var()
+    }
+
+    #[inline]
+    fn read_left_id(&mut self) -> Result<ID, Error> {
+        self.read_id()
+    }
+
+    #[inline]
+    fn read_right_id(&mut self) -> Result<ID, Error> {
+        self.read_id()
+    }
+
+    #[inline]
+    fn read_client(&mut self) -> Result<ClientID, Error> {
+        client_id(self.cursor.read_var()?)
+    }
+
+    #[inline]
+    fn read_info(&mut self) -> Result<u8, Error> {
+        self.cursor.read_u8()
+    }
+
+    #[inline]
+    fn read_parent_info(&mut self) -> Result<bool, Error> {
+        Ok(self.cursor.read_var::<u64>()? == 1)
+    }
+
+    #[inline]
+    fn read_type_ref(&mut self) -> Result<u8, Error> {
+        self.cursor.read_var()
+    }
+
+    #[inline]
+    fn read_len(&mut self) -> Result<u32, Error> {
+        self.cursor.read_var()
+    }
+
+    #[inline]
+    fn read_any(&mut self) -> Result<Any, Error> {
+        Any::decode(&mut self.cursor)
+    }
+
+    fn read_json(&mut self) -> Result<Any, Error> {
+        Any::from_json(self.cursor.take_str()?)
+    }
+
+    fn read_key(&mut self) -> Result<Arc<str>, Error> {
+        self.cursor.take_str().map(Arc::from)
+    }
+
+    fn read_to_end(&mut self) -> Result<&[u8], Error> {
+        Ok(self.cursor.rest())
+    }
+
+    #[inline]
+    fn read_value(&mut self) -> Result<Value, Error> {
+        Value::decode(&mut self.cursor)
+    }
+}
+
+impl<'a> UpdateDecoder<'a> for DecoderV1<'a> {
+    const VERSION: u8 = 1;
+
+    #[inline]
+    fn take_string_len(&mut self) -> Result<(Cow<'a, str>, u32), Error> {
+        let s = self.cursor.take_str()?;
+        Ok((Cow::Borrowed(s), utf16_len(s)?))
+    }
+
+    #[inline]
+    fn take_str(&mut self) -> Result<Cow<'a, str>, Error> {
+        self.cursor.take_str().map(Cow::Borrowed)
+    }
+
+    #[inline]
+    fn take_key(&mut self) -> Result<Cow<'a, str>, Error> {
+        self.take_str()
+    }
+
+    #[inline]
+    fn take_buf(&mut self) -> Result<&'a [u8], Error> {
+        self.cursor.take_buf()
+    }
+
+    #[inline]
+    fn remaining(&self) -> usize {
+        self.cursor.remaining()
+    }
+
+    #[inline]
+    fn offset(&self) -> usize {
+        self.cursor.next
+    }
+
+    #[inline]
+    fn input_len(&self) -> usize {
+        self.cursor.buf.len()
+    }
+}

@@ -1,0 +1,215 @@
+//! Numbers of variable length: [`VarInt`], [`SignedVarInt`] and [`Signed`].
+//!
+//! Unsigned numbers are LEB128. Signed ones have a first byte of `more | negative | 6 bits` (it is not
+//! ZigZag), so `-0` exists, and [`Signed`] keeps it. Overlong forms are read as JavaScript reads them; a
+//! number that does not fit its type is [`Error::InvalidVarInt`]. One-byte numbers take a short path.
+
+use crate::error::Error;
+use crate::read::Read;
+use crate::write::Write;
+
+/// A number that can be written and read at variable length.
+pub trait VarInt: Sized + Copy {
+    /// Writes the number.
+    fn write<W: Write>(&self, w: &mut W);
+
+    /// Reads a number.
+    ///
+    /// # Errors
+    /// [`Error::InvalidVarInt`] if it does not fit, [`Error::EndOfBuffer`] if it is cut.
+    fn read<R: Read>(r: &mut R) -> Result<Self, Error>;
+}
+
+/// A number that can be written and read with its sign, `-0` included.
+pub trait SignedVarInt: Sized + Copy {
+    /// Writes the number with its sign.
+    fn write_signed<W: Write>(value: &Signed<Self>, w: &mut W);
+
+    /// Reads a number and its sign.
+    ///
+    /// # Errors
+    /// [`Error::InvalidVarInt`] if it does not fit, [`Error::EndOfBuffer`] if it is cut.
+    fn read_signed<R: Read>(r: &mut R) -> Result<Signed<Self>, Error>;
+}
+
+/// A number with a sign of its own, so that `0` and `-0` differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signed<T: Sized + Copy> {
+    value: T,
+    is_negative: bool,
+}
+
+impl<T: Sized + Copy> Signed<T> {
+    /// Pairs a value (itself negative if it is not zero and `is_negative`) with its sign.
+    pub fn new(value: T, is_negative: bool) -> Self {
+        Self { value, is_negative }
+    }
+
+    /// Tells whether the sign is plus.
+    pub fn is_positive(&self) -> bool {
+        !self.is_negative
+    }
+
+    /// Tells whether the sign is minus, also for `-0`.
+    pub fn is_negative(&self) -> bool {
+        self.is_negative
+    }
+
+    /// Returns the value.
+    pub fn value(&self) -> T {
+        self.value
+    }
+
+    /// Changes the value, not the sign.
+    pub fn map<F, U>(&self, f: F) -> Signed<U>
+    where
+        F: FnOnce(T) -> U,
+        U: Sized + Copy,
+    {
+        Signed::new(f(self.value), self.is_negative)
+    }
+}
+
+#[inline]
+fn write_u64<W: Write>(mut value: u64, w: &mut W) {
+    if value < 0x80 {
+        return w.write_u8(value as u8);
+    }
+    let mut bytes = [0; 10];
+    let mut len = 0;
+    for byte in &mut bytes {
+        len += 1;
+        *byte = (value as u8 & 0x7f) | 0x80;
+        value >>= 7;
+        if value == 0 {
+            *byte &= 0x7f;
+            break;
+        }
+    }
+    w.write_all(&bytes[..len]);
+}
+
+#[inline]
+fn read_u64<R: Read>(r: &mut R) -> Result<u64, Error> {
+    let first = r.read_u8()?;
+    if first < 0x80 {
+        return Ok(u64::from(first));
+    }
+    read_more(r, u64::from(first & 0x7f), 7)
+}
+
+/// Reads the bytes of a number after the first, which gave the low `shift` bits.
+fn read_more<R: Read>(r: &mut R, mut num: u64, mut shift: u32) -> Result<u64, Error> {
+    loop {
+        let byte = r.read_u8()?;
+        let bits = u64::from(byte & 0x7f);
+        if bits != 0 {
+            // Bits that would be shifted out make the number too large; zeros there are only overlong.
+            let shifted = bits.checked_shl(shift).filter(|s| s >> shift == bits);
+            num |= shifted.ok_or(Error::InvalidVarInt)?;
+        }
+        if byte < 0x80 {
+            return Ok(num);
+        }
+        shift = shift.saturating_add(7);
+    }
+}
+
+#[inline]
+fn write_i64<W: Write>(magnitude: u64, is_negative: bool, w: &mut W) {
+    let sign = if is_negative { 0x40 } else { 0 };
+    if magnitude < 0x40 {
+        return w.write_u8(sign | magnitude as u8);
+    }
+    w.write_u8(0x80 | sign | (magnitude as u8 & 0x3f));
+    write_u64(magnitude >> 6, w);
+}
+
+/// Reads the magnitude and the sign of a number.
+#[inline]
+fn read_i64<R: Read>(r: &mut R) -> Result<(i64, bool), Error> {
+    let first = r.read_u8()?;
+    let is_negative = first & 0x40 != 0;
+    let mut num = u64::from(first & 0x3f);
+    if first >= 0x80 {
+        num = read_more(r, num, 6)?;
+    }
+    let num = i64::try_from(num).map_err(|_| Error::InvalidVarInt)?;
+    Ok((if is_negative { -num } else { num }, is_negative))
+}
+
+macro_rules! unsigned {
+    ($($t:ty),*) => {$(
+        impl VarInt for $t {
+            #[inline]
+            fn write<W: Write>(&self, w: &mut W) {
+                write_u64(*self as u64, w)
+            }
+
+            #[inline]
+            fn read<R: Read>(r: &mut R) -> Result<Self, Error> {
+                Self::try_from(read_u64(r)?).map_err(|_| Error::InvalidVarInt)
+            }
+        }
+    )*};
+}
+
+macro_rules! signed {
+    ($($t:ty),*) => {$(
+        impl VarInt for $t {
+            #[inline]
+            fn write<W: Write>(&self, w: &mut W) {
+                write_i64((*self as i64).unsigned_abs(), *self < 0, w)
+            }
+
+            #[inline]
+            fn read<R: Read>(r: &mut R) -> Result<Self, Error> {
+                Self::try_from(read_i64(r)?.0).map_err(|_| Error::InvalidVarInt)
+            }
+        }
+
+        impl SignedVarInt for $t {
+            #[inline]
+            fn write_signed<W: Write>(value: &Signed<Self>, w: &mut W) {
+                write_i64((value.value as i64).unsigned_abs(), value.is_negative, w)
+            }
+
+            #[inline]
+            fn read_signed<R: Read>(r: &mut R) -> Result<Signed<Self>, Error> {
+                let (value, is_negative) = read_i64(r)?;
+                let value = Self::try_from(value).map_err(|_| Error::InvalidVarInt)?;
+                Ok(Signed { value, is_negative })
+            }
+        }
+    )*};
+}
+
+unsigned!(u8, u16, u32, u64, usize);
+signed!(i8, i16, i32, i64, isize);
+
+impl VarInt for u128 {
+    fn write<W: Write>(&self, w: &mut W) {
+        let mut value = *self;
+        while value >= 0x80 {
+            w.write_u8((value as u8 & 0x7f) | 0x80);
+            value >>= 7;
+        }
+        w.write_u8(value as u8);
+    }
+
+    fn read<R: Read>(r: &mut R) -> Result<Self, Error> {
+        let (mut num, mut shift) = (0_u128, 0_u32);
+        loop {
+            let byte = r.read_u8()?;
+            let bits = u128::from(byte & 0x7f);
+            if bits != 0 {
+                let shifted = bits.checked_shl(shift).filter(|s| s >> shift == bits);
+                num |= shifted.ok_or(Error::InvalidVarInt)?;
+            }
+            if byte < 0x80 {
+                return Ok(num);
+            }
+            shift = shift.saturating_add(7);
+        }
+    }
+}
