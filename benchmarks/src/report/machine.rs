@@ -1,0 +1,42 @@
+//! Says where and with what the figures were made.
+
+use std::process::Command;
+
+/// The version of yrs in the workspace manifest; a test holds the two together.
+const YRS: &str = "0.28.1";
+
+/// Lines for the head of the table.
+pub(crate) fn describe() -> Vec<String> {
+    let cpu = first_of("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
+    let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    let memory = first_of("/proc/meminfo", "MemTotal").unwrap_or_else(|| "unknown".to_owned());
+    let commit = output("git", &["rev-parse", "--short", "HEAD"]);
+    vec![
+        format!("machine: {cpu}, {cores} cores, memory {memory}, {}", std::env::consts::OS),
+        format!("compiler: {}", output("rustc", &["--version"])),
+        format!("engines: yatta {} at commit {commit}, yrs {YRS}", env!("CARGO_PKG_VERSION")),
+    ]
+}
+
+fn first_of(path: &str, field: &str) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    let line = text.lines().find(|line| line.starts_with(field))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+fn output(program: &str, arguments: &[&str]) -> String {
+    let ran = Command::new(program).args(arguments).output().ok().filter(|ran| ran.status.success());
+    ran.map_or_else(
+        || "unknown".to_owned(),
+        |ran| String::from_utf8_lossy(&ran.stdout).trim().to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn names_the_version_of_the_manifest() {
+        let manifest = include_str!("../../../Cargo.toml");
+        assert!(manifest.contains(&format!("yrs = {{ version = \"={}\"", super::YRS)));
+    }
+}
