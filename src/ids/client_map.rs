@@ -1,12 +1,14 @@
 //! A map from client id to a value, in ascending order of the ids.
 //!
-//! Most documents and nearly all transactions know one or two clients, so that a few entries live
-//! in a sorted vector (inline for the first `N`) and are found by a linear scan; more of them live
-//! in a B-tree. Nothing is hashed: the order of the ids is needed for the wire, and ids that a
-//! peer chose to collide cost nothing.
+//! Most documents and nearly all transactions know one or two clients, so that the entries live in
+//! a sorted vector (inline for the first `N`), which a short scan or a binary search looks through.
+//! An insertion moves what lies behind it; so that this stays cheap in whatever order a peer
+//! introduces its clients, a long vector becomes a B-tree when it is inserted into. Nothing is
+//! hashed: the wire needs the order, and ids that a peer chose to collide cost nothing.
 //!
-//! Invariant: the ids of [`Entries::Few`] ascend strictly and number at most [`FEW`].
-//! Cost of a look-up or an insertion: O(log n); of the first `N` insertions no allocation.
+//! Invariant: the ids of [`Entries::Sorted`] ascend strictly.
+//! Cost of a look-up: O(log n). Of an insertion: O(1) behind the last id, else O(log n) plus a
+//! move of at most [`MANY`] entries; no allocation for the first `N`.
 
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, btree_map};
@@ -15,14 +17,18 @@ use std::iter::FusedIterator;
 use std::slice;
 use yatta_encoding::ClientID;
 
-/// As many entries as a linear scan finds faster than a B-tree does (a cache line or two of
-/// state vector). Small under test, so that small inputs reach both forms.
-const FEW: usize = if cfg!(test) { 3 } else { 8 };
+/// As tree entries as a scan finds at least as fast as a binary search does.
+const SCAN: usize = 4;
+
+/// With so tree entries the next insertion that is not behind them makes a B-tree of the vector:
+/// below, a move costs about as much as a look-up in the tree. Small under test, so that small
+/// inputs reach both forms.
+const MANY: usize = if cfg!(test) { 6 } else { 512 };
 
 #[derive(Clone)]
 enum Entries<V, const N: usize> {
-    Few(SmallVec<[(ClientID, V); N]>),
-    Many(BTreeMap<ClientID, V>),
+    Sorted(SmallVec<[(ClientID, V); N]>),
+    Tree(BTreeMap<ClientID, V>),
 }
 
 /// A map from client id to `V`, iterated in ascending order of the ids.
@@ -31,24 +37,24 @@ pub(crate) struct ClientMap<V, const N: usize>(Entries<V, N>);
 
 impl<V, const N: usize> ClientMap<V, N> {
     pub(crate) fn new() -> Self {
-        Self(Entries::Few(SmallVec::new()))
+        Self(Entries::Sorted(SmallVec::new()))
     }
 
     /// Makes a map of entries whose ids ascend strictly.
     pub(crate) fn from_ascending(entries: Vec<(ClientID, V)>) -> Self {
         debug_assert!(entries.windows(2).all(|pair| pair[0].0 < pair[1].0), "the ids must ascend");
-        if entries.len() <= FEW {
-            Self(Entries::Few(entries.into_iter().collect()))
+        if entries.len() <= N {
+            Self(Entries::Sorted(entries.into_iter().collect()))
         } else {
-            Self(Entries::Many(entries.into_iter().collect()))
+            Self(Entries::Sorted(SmallVec::from_vec(entries)))
         }
     }
 
     #[inline]
     pub(crate) fn len(&self) -> usize {
         match &self.0 {
-            Entries::Few(few) => few.len(),
-            Entries::Many(many) => many.len(),
+            Entries::Sorted(list) => list.len(),
+            Entries::Tree(tree) => tree.len(),
         }
     }
 
@@ -60,37 +66,40 @@ impl<V, const N: usize> ClientMap<V, N> {
     #[inline]
     pub(crate) fn get(&self, client: ClientID) -> Option<&V> {
         match &self.0 {
-            Entries::Few(few) => few.iter().find(|entry| entry.0 == client).map(|entry| &entry.1),
-            Entries::Many(many) => many.get(&client),
+            Entries::Sorted(list) => list.get(find(list, client).ok()?).map(|entry| &entry.1),
+            Entries::Tree(tree) => tree.get(&client),
         }
     }
 
     #[inline]
     pub(crate) fn get_mut(&mut self, client: ClientID) -> Option<&mut V> {
         match &mut self.0 {
-            Entries::Few(few) => few.iter_mut().find(|entry| entry.0 == client).map(|entry| &mut entry.1),
-            Entries::Many(many) => many.get_mut(&client),
+            Entries::Sorted(list) => {
+                let at = find(list, client).ok()?;
+                list.get_mut(at).map(|entry| &mut entry.1)
+            }
+            Entries::Tree(tree) => tree.get_mut(&client),
         }
     }
 
     /// Returns the value of `client`, made by `default` if there is none.
     #[inline]
     pub(crate) fn get_or_insert_with(&mut self, client: ClientID, default: impl FnOnce() -> V) -> &mut V {
-        if let Entries::Few(few) = &self.0
-            && few.len() == FEW
-            && self.get(client).is_none()
+        if let Entries::Sorted(list) = &self.0
+            && list.len() >= MANY
+            && find(list, client).is_err_and(|at| at < list.len())
         {
-            self.spill();
+            self.make_tree();
         }
         match &mut self.0 {
-            Entries::Few(few) => {
-                let at = few.iter().position(|entry| entry.0 >= client).unwrap_or(few.len());
-                if few.get(at).is_none_or(|entry| entry.0 != client) {
-                    few.insert(at, (client, default()));
-                }
-                &mut few[at].1
+            Entries::Sorted(list) => {
+                let at = find(list, client).unwrap_or_else(|at| {
+                    list.insert(at, (client, default()));
+                    at
+                });
+                &mut list[at].1
             }
-            Entries::Many(many) => many.entry(client).or_insert_with(default),
+            Entries::Tree(tree) => tree.entry(client).or_insert_with(default),
         }
     }
 
@@ -108,19 +117,19 @@ impl<V, const N: usize> ClientMap<V, N> {
     /// Takes out the entry of `client`.
     pub(crate) fn remove(&mut self, client: ClientID) -> Option<V> {
         match &mut self.0 {
-            Entries::Few(few) => {
-                let at = few.iter().position(|entry| entry.0 == client)?;
-                Some(few.remove(at).1)
+            Entries::Sorted(list) => {
+                let at = find(list, client).ok()?;
+                Some(list.remove(at).1)
             }
-            Entries::Many(many) => many.remove(&client),
+            Entries::Tree(tree) => tree.remove(&client),
         }
     }
 
     /// Keeps the entries for which `keep` answers true.
     pub(crate) fn retain(&mut self, mut keep: impl FnMut(ClientID, &mut V) -> bool) {
         match &mut self.0 {
-            Entries::Few(few) => few.retain(|(client, value)| keep(*client, value)),
-            Entries::Many(many) => many.retain(|client, value| keep(*client, value)),
+            Entries::Sorted(list) => list.retain(|(client, value)| keep(*client, value)),
+            Entries::Tree(tree) => tree.retain(|client, value| keep(*client, value)),
         }
     }
 
@@ -128,31 +137,41 @@ impl<V, const N: usize> ClientMap<V, N> {
     #[inline]
     pub(crate) fn iter(&self) -> Iter<'_, V> {
         match &self.0 {
-            Entries::Few(few) => Iter::Few(few.iter()),
-            Entries::Many(many) => Iter::Many(many.iter()),
+            Entries::Sorted(list) => Iter::Sorted(list.iter()),
+            Entries::Tree(tree) => Iter::Tree(tree.iter()),
         }
     }
 
     #[cold]
-    fn spill(&mut self) {
-        if let Entries::Few(few) = &mut self.0 {
-            self.0 = Entries::Many(few.drain(..).collect());
+    fn make_tree(&mut self) {
+        if let Entries::Sorted(list) = &mut self.0 {
+            self.0 = Entries::Tree(list.drain(..).collect());
         }
     }
 
     /// Checks the invariant of this module.
     pub(crate) fn check(&self) -> Result<(), String> {
-        if let Entries::Few(few) = &self.0 {
-            if few.len() > FEW {
-                return Err(format!("{} clients in the short form, at most {FEW} fit", few.len()));
-            }
-            for pair in few.windows(2) {
+        if let Entries::Sorted(list) = &self.0 {
+            for pair in list.windows(2) {
                 if pair[0].0 >= pair[1].0 {
                     return Err(format!("client {} stands before client {}", pair[0].0, pair[1].0));
                 }
             }
         }
         Ok(())
+    }
+}
+
+/// Finds the place of `client`, or where it would stand.
+#[inline]
+fn find<V>(list: &[(ClientID, V)], client: ClientID) -> Result<usize, usize> {
+    if list.len() > SCAN {
+        return list.binary_search_by_key(&client, |entry| entry.0);
+    }
+    match list.iter().position(|entry| entry.0 >= client) {
+        Some(at) if list[at].0 == client => Ok(at),
+        Some(at) => Err(at),
+        None => Err(list.len()),
     }
 }
 
@@ -180,15 +199,15 @@ impl<V: fmt::Debug, const N: usize> fmt::Debug for ClientMap<V, N> {
 /// Iterates over clients and values in ascending order of the client ids.
 #[derive(Debug)]
 pub(crate) enum Iter<'a, V> {
-    Few(slice::Iter<'a, (ClientID, V)>),
-    Many(btree_map::Iter<'a, ClientID, V>),
+    Sorted(slice::Iter<'a, (ClientID, V)>),
+    Tree(btree_map::Iter<'a, ClientID, V>),
 }
 
 impl<V> Clone for Iter<'_, V> {
     fn clone(&self) -> Self {
         match self {
-            Self::Few(few) => Self::Few(few.clone()),
-            Self::Many(many) => Self::Many(many.clone()),
+            Self::Sorted(list) => Self::Sorted(list.clone()),
+            Self::Tree(tree) => Self::Tree(tree.clone()),
         }
     }
 }
@@ -199,15 +218,15 @@ impl<'a, V> Iterator for Iter<'a, V> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         match self {
-            Self::Few(few) => few.next().map(|(client, value)| (client, value)),
-            Self::Many(many) => many.next(),
+            Self::Sorted(list) => list.next().map(|(client, value)| (client, value)),
+            Self::Tree(tree) => tree.next(),
         }
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         match self {
-            Self::Few(few) => few.size_hint(),
-            Self::Many(many) => many.size_hint(),
+            Self::Sorted(list) => list.size_hint(),
+            Self::Tree(tree) => tree.size_hint(),
         }
     }
 }
@@ -216,8 +235,8 @@ impl<V> DoubleEndedIterator for Iter<'_, V> {
     #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
         match self {
-            Self::Few(few) => few.next_back().map(|(client, value)| (client, value)),
-            Self::Many(many) => many.next_back(),
+            Self::Sorted(list) => list.next_back().map(|(client, value)| (client, value)),
+            Self::Tree(tree) => tree.next_back(),
         }
     }
 }
@@ -235,7 +254,7 @@ mod tests {
     fn agrees_with_a_btree_map_in_both_forms() {
         for seed in 0..200 {
             let mut rng = Pcg64Mcg::seed_from_u64(seed);
-            let clients = rng.random_range(1..=2 * FEW as u64);
+            let clients = rng.random_range(1..=3 * MANY as u64);
             let mut map = ClientMap::<u32, 1>::new();
             let mut model = BTreeMap::new();
             for step in 0..60 {

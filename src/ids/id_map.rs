@@ -185,7 +185,7 @@ impl<A: PartialEq + Eq + Hash + Clone> IdMap<A> {
 
     /// Iterates over the ranges in ascending order of clients and clocks.
     pub fn iter(&self) -> Iter<'_, A> {
-        Iter { clients: self.inner.iter(), ranges: None }
+        Iter { clients: self.inner.iter(), client: None }
     }
 
     /// Tells if the map contains nothing.
@@ -310,11 +310,13 @@ impl<A: PartialEq + Eq + Hash + Clone> From<IdMap<A>> for IdSet {
     }
 }
 
+type RangesIter<'a, A> = slice::Iter<'a, (Range<u32>, ContentAttributes<A>)>;
+
 /// Iterates over the ranges of an [`IdMap`], in ascending order of clients and clocks.
 #[derive(Debug, Clone)]
 pub struct Iter<'a, A: PartialEq + Eq + Hash + Clone> {
     clients: client_ranges::Iter<'a, ContentAttributes<A>>,
-    ranges: Option<(ClientID, slice::Iter<'a, (Range<u32>, ContentAttributes<A>)>)>,
+    client: Option<(ClientID, RangesIter<'a, A>)>,
 }
 
 impl<A: PartialEq + Eq + Hash + Clone> Iterator for Iter<'_, A> {
@@ -322,13 +324,13 @@ impl<A: PartialEq + Eq + Hash + Clone> Iterator for Iter<'_, A> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some((client, ranges)) = &mut self.ranges
+            if let Some((client, ranges)) = &mut self.client
                 && let Some((range, attrs)) = ranges.next()
             {
                 return Some((*client, AttrRange { range: range.clone(), attrs: attrs.clone() }));
             }
             let (client, ranges) = self.clients.next()?;
-            self.ranges = Some((*client, ranges.iter()));
+            self.client = Some((*client, ranges.iter()));
         }
     }
 }
@@ -422,10 +424,7 @@ struct Known<A> {
 }
 
 impl<A: DeserializeOwned + PartialEq + Eq + Hash + Clone> Known<A> {
-    fn read_ranges<D: Decoder>(
-        &mut self,
-        decoder: &mut D,
-    ) -> Result<IdRanges<ContentAttributes<A>>, Error> {
+    fn read_ranges<D: Decoder>(&mut self, decoder: &mut D) -> Result<IdRanges<ContentAttributes<A>>, Error> {
         let count: u32 = decoder.read_var()?;
         let mut ranges = IdRanges::new();
         for _ in 0..count {

@@ -12,7 +12,6 @@
 //! [`IdMap`]: crate::ids::IdMap
 
 use smallvec::SmallVec;
-use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -175,7 +174,7 @@ impl<T: Merge> IdRanges<T> {
         if self.is_empty() || other.0.is_empty() {
             return;
         }
-        let mut rest = Entries::new();
+        let mut rest = Entries::with_capacity(self.len());
         sweep(&self.0, &other.0, |piece, a, b| {
             if let (Some(value), None) = (a, b) {
                 push_joined(&mut rest, piece, value.clone());
@@ -267,45 +266,62 @@ impl IdRanges<()> {
     /// Makes a list of ranges that may come in any order, overlap and be empty, in O(n log n), or
     /// O(n) if they ascend.
     pub fn from_ranges(ranges: impl IntoIterator<Item = Range<u32>>) -> Self {
-        let mut list = Self::new();
-        let mut ascending = true;
+        let mut builder = IdRangeBuilder::default();
         for range in ranges {
-            if range.is_empty() {
-                continue;
-            }
-            if ascending {
-                match list.0.last_mut() {
-                    Some((last, ())) if last.start > range.start => ascending = false,
-                    Some((last, ())) if last.end >= range.start => {
-                        last.end = last.end.max(range.end);
-                        continue;
-                    }
-                    _ => {}
-                }
-            }
-            list.0.push((range, ()));
+            builder.add(range);
         }
-        if !ascending {
-            list.normalize();
-        }
-        list
+        builder.finish()
     }
 
     /// Tells if `other` contains every clock of this list, in O(n log m).
     pub fn subset_of(&self, other: &Self) -> bool {
         self.0.iter().all(|(range, ())| other.contains_range(range.clone()))
     }
+}
 
-    /// Makes I8 true of ranges that are not empty.
-    fn normalize(&mut self) {
-        self.0.sort_unstable_by_key(|(range, ())| range.start);
-        self.0.dedup_by(|next, kept| {
-            let joins = next.0.start <= kept.0.end;
-            if joins {
-                kept.0.end = kept.0.end.max(next.0.end);
+/// Collects ranges that may come in any order, overlap and be empty.
+#[derive(Default)]
+pub(crate) struct IdRangeBuilder {
+    list: Entries<()>,
+    unsorted: bool,
+}
+
+impl IdRangeBuilder {
+    /// Makes a builder with room for `capacity` ranges. Never pass a count from the wire.
+    pub(crate) fn with_capacity(capacity: usize) -> Self {
+        Self { list: Entries::with_capacity(capacity), unsorted: false }
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, range: Range<u32>) {
+        if range.is_empty() {
+            return;
+        }
+        match self.list.last_mut() {
+            Some((last, ())) if range.start <= last.end => {
+                if range.start >= last.start {
+                    last.end = last.end.max(range.end);
+                } else {
+                    self.unsorted = true;
+                    self.list.push((range, ()));
+                }
             }
-            joins
-        });
+            _ => self.list.push((range, ())),
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> IdRange {
+        if self.unsorted {
+            self.list.sort_unstable_by_key(|(range, ())| range.start);
+            self.list.dedup_by(|next, kept| {
+                let joins = next.0.start <= kept.0.end;
+                if joins {
+                    kept.0.end = kept.0.end.max(next.0.end);
+                }
+                joins
+            });
+        }
+        IdRanges(self.list)
     }
 }
 
@@ -337,40 +353,44 @@ where
 /// Walks over two lists and emits, in ascending order, every maximal piece that lies wholly within
 /// or wholly without the ranges of each, with the values found there. Clocks in neither are left
 /// out.
+#[inline]
 fn sweep<T, U>(
     a: &[(Range<u32>, T)],
     b: &[(Range<u32>, U)],
     mut emit: impl FnMut(Range<u32>, Option<&T>, Option<&U>),
 ) {
     let (mut i, mut j) = (0, 0);
-    // Everything below is emitted.
-    let mut at = 0;
+    // What is left of the current range of each list.
+    let (mut x, mut y) = (bounds(a, i), bounds(b, j));
     loop {
-        let x = a.get(i).map(|(range, value)| (range.start.max(at)..range.end, value));
-        let y = b.get(j).map(|(range, value)| (range.start.max(at)..range.end, value));
-        match (x, y) {
-            (None, None) => return,
-            (Some((x, value)), None) => {
+        let start = x.0.min(y.0);
+        if start == u32::MAX {
+            return;
+        }
+        let (in_a, in_b) = (x.0 == start, y.0 == start);
+        let end = (if in_a { x.1 } else { x.0 }).min(if in_b { y.1 } else { y.0 });
+        emit(start..end, in_a.then(|| &a[i].1), in_b.then(|| &b[j].1));
+        if in_a {
+            x.0 = end;
+            if x.1 == end {
                 i += 1;
-                emit(x, Some(value), None);
+                x = bounds(a, i);
             }
-            (None, Some((y, value))) => {
+        }
+        if in_b {
+            y.0 = end;
+            if y.1 == end {
                 j += 1;
-                emit(y, None, Some(value));
-            }
-            (Some((x, v)), Some((y, w))) => {
-                let start = x.start.min(y.start);
-                at = match x.start.cmp(&y.start) {
-                    Ordering::Less => x.end.min(y.start),
-                    Ordering::Equal => x.end.min(y.end),
-                    Ordering::Greater => y.end.min(x.start),
-                };
-                emit(start..at, (x.start == start).then_some(v), (y.start == start).then_some(w));
-                i += usize::from(x.end == at);
-                j += usize::from(y.end == at);
+                y = bounds(b, j);
             }
         }
     }
+}
+
+/// The bounds of a range in a list; behind its end a start that no range has, as none is empty.
+#[inline]
+fn bounds<T>(list: &[(Range<u32>, T)], at: usize) -> (u32, u32) {
+    list.get(at).map_or((u32::MAX, u32::MAX), |(range, _)| (range.start, range.end))
 }
 
 impl Hash for IdRanges<()> {

@@ -7,7 +7,7 @@
 
 use crate::ids::block_range::BlockRange;
 use crate::ids::client_ranges::{self, ClientRanges};
-use crate::ids::id_ranges::{IdRange, IdRanges};
+use crate::ids::id_ranges::{IdRange, IdRangeBuilder, IdRanges};
 use crate::ids::wire::{self, ClockReader, ClockWriter, PlainV2Reader, PlainV2Writer};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -242,15 +242,11 @@ fn write_ranges<W: ClockWriter>(ranges: &IdRange, to: &mut W) {
 
 fn read_ranges<R: ClockReader>(from: &mut R) -> Result<IdRange, Error> {
     let count: u32 = from.read_var()?;
-    let mut failed = None;
-    let ranges = IdRanges::from_ranges((0..count).map_while(|_| match from.read_range() {
-        Ok(range) => Some(range),
-        Err(error) => {
-            failed = Some(error);
-            None
-        }
-    }));
-    failed.map_or(Ok(ranges), Err)
+    let mut ranges = IdRangeBuilder::with_capacity(count.min(wire::RESERVE) as usize);
+    for _ in 0..count {
+        ranges.add(from.read_range()?);
+    }
+    Ok(ranges.finish())
 }
 
 impl Encode for IdRange {

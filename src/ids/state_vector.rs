@@ -151,7 +151,7 @@ impl StateVector {
     /// and memory are bounded by the bytes read, whatever the count says.
     pub(crate) fn read<R: Read>(from: &mut R) -> Result<Self, Error> {
         let count: u32 = from.read_var()?;
-        let mut entries = Vec::new();
+        let mut entries = Vec::with_capacity(count.min(wire::RESERVE) as usize);
         for _ in 0..count {
             let client = wire::read_client(from)?;
             entries.push((client, from.read_var()?));

@@ -83,7 +83,7 @@ fn set_algebra_agrees_with_plain_sets() {
 
         let tuples = x.iter().map(|&(owner, clock, len)| (client(owner), clock, len)).collect();
         assert_eq!(IdSet::from_ranges(tuples), a, "{context}");
-        let lists = x.iter().map(|&(owner, clock, len)| (client(owner), [clock..clock + len]));
+        let lists = x.iter().map(|&(owner, clock, len)| (client(owner), std::iter::once(clock..clock + len)));
         assert_eq!(IdSet::from_iter(lists), a, "{context}");
 
         assert_eq!(read_set(&a.merge(&b), &context), &m | &n, "{context}");
@@ -167,7 +167,7 @@ fn ranges_at_the_end_of_all_clocks() {
 }
 
 fn attr(value: u8) -> ContentAttribute<u8> {
-    ContentAttribute::new(if value % 2 == 0 { "even" } else { "odd" }, value)
+    ContentAttribute::new(if value.is_multiple_of(2) { "even" } else { "odd" }, value)
 }
 
 fn random_map(rng: &mut Pcg64Mcg) -> (IdMap<u8>, MapModel) {
@@ -175,10 +175,7 @@ fn random_map(rng: &mut Pcg64Mcg) -> (IdMap<u8>, MapModel) {
     let mut model = MapModel::new();
     for (owner, clock, len) in random_ranges(rng) {
         let values: Vec<u8> = (0..rng.random_range(0..3)).map(|_| rng.random_range(0..4)).collect();
-        map.insert(
-            BlockRange::new(id(owner, clock), len),
-            values.iter().map(|value| attr(*value)).collect(),
-        );
+        map.insert(BlockRange::new(id(owner, clock), len), values.iter().map(|value| attr(*value)).collect());
         assert_eq!(map.check(), Ok(()));
         if !values.is_empty() {
             for at in clock..clock + len {
@@ -293,8 +290,7 @@ fn id_map_bytes() {
     map.insert(BlockRange::new(id(5, 0), 3), vec![attr(1)]);
     map.insert(BlockRange::new(id(9, 4), 2), vec![attr(3), attr(1)]);
     // Clients 5 and 5+4; attribute 0 = name 0 "odd" 1; attribute 1 = name 0, 3; attribute 0 again.
-    let bytes =
-        [2, 5, 1, 0, 3, 1, 0, 0, 3, b'o', b'd', b'd', 125, 1, 4, 1, 4, 2, 2, 1, 0, 125, 3, 0];
+    let bytes = [2, 5, 1, 0, 3, 1, 0, 0, 3, b'o', b'd', b'd', 125, 1, 4, 1, 4, 2, 2, 1, 0, 125, 3, 0];
     assert_eq!(map.encode_v1(), bytes);
     assert_eq!(IdMap::<u8>::decode_v1(&bytes).unwrap(), map);
     for end in 0..bytes.len() {
@@ -310,6 +306,25 @@ fn id_map_bytes() {
         ("client id overflow", &[1, 255, 255, 255, 255, 255, 255, 255, 31, 0]),
     ] {
         assert!(IdMap::<u8>::decode_v1(bytes).is_err(), "{what}");
+    }
+}
+
+#[test]
+fn id_map_bytes_are_those_of_yrs() {
+    use yrs::updates::{decoder::Decode as _, encoder::Encode as _};
+    for seed in 0..SEEDS {
+        let mut rng = Pcg64Mcg::seed_from_u64(seed);
+        let mut ours = IdMap::new();
+        let mut theirs = yrs::IdMap::new();
+        for (owner, clock, len) in random_ranges(&mut rng) {
+            let value = rng.random_range(0..4u8);
+            ours.insert(BlockRange::new(id(owner, clock), len), vec![attr(value)]);
+            let range = yrs::block::BlockRange::new(yrs::ID::new(yrs::ClientID::new(owner), clock), len);
+            theirs.insert(range, vec![yrs::ContentAttribute::new(attr(value).name(), value)]);
+        }
+        assert_eq!(Encode::encode_v1(&ours), theirs.encode_v1(), "seed {seed}");
+        assert_eq!(yrs::IdMap::decode_v2(&Encode::encode_v2(&ours)).unwrap(), theirs, "seed {seed}");
+        assert_eq!(<IdMap<u8> as Decode>::decode_v2(&theirs.encode_v2()).unwrap(), ours, "seed {seed}");
     }
 }
 

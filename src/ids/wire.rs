@@ -13,6 +13,10 @@
 use std::ops::Range;
 use yatta_encoding::{ClientID, Cursor, Decode, Decoder, DecoderV2, Encoder, Error, Read, Write};
 
+/// Room is made for at most so many entries before any is read, whatever a count on the wire says:
+/// enough for most messages, a few kilobytes at worst.
+pub(crate) const RESERVE: u32 = 512;
+
 /// Writes the ranges of a delete set.
 pub(crate) trait ClockWriter: Write {
     /// Begins the ranges of the next client.
@@ -80,6 +84,7 @@ pub(crate) trait ClockReader: Read {
     fn read_clock_and_len(&mut self) -> Result<(u32, u32), Error>;
 
     /// Reads a range, which may be empty.
+    #[inline]
     fn read_range(&mut self) -> Result<Range<u32>, Error> {
         let (clock, len) = self.read_clock_and_len()?;
         let end = clock.checked_add(len).ok_or_else(|| clock_overflow(clock, u64::from(len)))?;
