@@ -1,0 +1,8 @@
+//! The adapter's service on our engine.
+
+#[path = "../../tools/src/adapter/engine.rs"]
+pub(crate) mod engine;
+pub(crate) use super::json;
+#[allow(clippy::duplicate_mod, reason = "the same protocol on two engines is the point")]
+#[path = "../../tools/src/adapter/service/mod.rs"]
+pub(crate) mod service;

@@ -1,0 +1,8 @@
+//! The adapter's service on yrs.
+
+pub(crate) use super::json;
+#[path = "yrs_engine.rs"]
+pub(crate) mod engine;
+#[allow(clippy::duplicate_mod, reason = "the same protocol on two engines is the point")]
+#[path = "../../tools/src/adapter/service/mod.rs"]
+pub(crate) mod service;

@@ -1,0 +1,47 @@
+//! yrs under the names that the adapter's service uses.
+
+pub(crate) use yrs::types::text::{DeltaPrelim, TextPrelim};
+pub(crate) use yrs::types::xml::{XmlDeltaPrelim, XmlIn, XmlOut};
+pub(crate) use yrs::types::{Attrs, Delta, ToJson};
+pub(crate) use yrs::updates::decoder::Decode;
+pub(crate) use yrs::updates::encoder::Encode;
+pub(crate) use yrs::{
+    Any, Array, ArrayPrelim, ArrayRef, BranchID, Doc, GetString, In, Map, MapPrelim, MapRef, Number, OffsetKind,
+    Options, Out, ReadTxn, SharedRef, StateVector, Text, TextRef, Transact, TransactionMut, Update, WriteTxn, Xml,
+    XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef, XmlTextPrelim, XmlTextRef,
+};
+
+/// What `hello` answers.
+pub(crate) const NAME: &str = "yrs";
+
+/// Builds an object; yrs forgets the order of its keys (departure 12).
+pub(crate) fn object(entries: Vec<(String, Any)>) -> Any {
+    Any::from(entries.into_iter().collect::<std::collections::HashMap<_, _>>())
+}
+
+/// Merges updates without a document.
+pub(crate) fn merge(updates: &[Vec<u8>], v2: bool) -> Result<Vec<u8>, String> {
+    let merged = if v2 { yrs::merge_updates_v2(updates) } else { yrs::merge_updates_v1(updates) };
+    merged.map_err(|error| error.to_string())
+}
+
+/// Cuts from an update what a state vector already covers.
+pub(crate) fn diff(update: &[u8], sv: &[u8], v2: bool) -> Result<Vec<u8>, String> {
+    let cut = if v2 { yrs::diff_updates_v2(update, sv) } else { yrs::diff_updates_v1(update, sv) };
+    cut.map_err(|error| error.to_string())
+}
+
+/// Reads the state vector that a receiver of this update alone would have.
+pub(crate) fn state_vector_of(update: &[u8], v2: bool) -> Result<Vec<u8>, String> {
+    let sv = if v2 {
+        yrs::encode_state_vector_from_update_v2(update)
+    } else {
+        yrs::encode_state_vector_from_update_v1(update)
+    };
+    sv.map_err(|error| error.to_string())
+}
+
+/// yrs cannot rewrite an update in the other format without a document.
+pub(crate) fn convert(_update: &[u8], _to_v2: bool) -> Result<Vec<u8>, String> {
+    Err("yrs has no conversion".to_owned())
+}

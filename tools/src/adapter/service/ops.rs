@@ -1,0 +1,329 @@
+//! What each operation of the protocol does, inside an open transaction.
+
+use super::super::engine::{
+    Any, Array, Attrs, Decode, Delta, Encode, In, Map, ReadTxn, StateVector, Text, TransactionMut, Update, WriteTxn,
+    Xml, XmlFragment, XmlTextRef,
+};
+use super::super::json::{Json, hex};
+use super::node::{Node, Place, node_of, put};
+use super::session::Session;
+use super::value;
+use super::{Failure, bytes, is_v2};
+
+/// Runs one request on its document.
+pub(super) fn run(session: &mut Session, txn: &mut TransactionMut<'_>, request: &Json) -> Result<Json, Failure> {
+    let op = request.get("op").as_str().unwrap_or_default();
+    match op {
+        "root" => return root(session, txn, request),
+        "apply" => {
+            let update = bytes(request, "update")?;
+            let update = if is_v2(request) { Update::decode_v2(&update) } else { Update::decode_v1(&update) };
+            let update = update.map_err(|error| Failure::decode(error.to_string()))?;
+            txn.apply_update(update).map_err(|error| Failure::decode(error.to_string()))?;
+            return Ok(Json::Null);
+        }
+        "encode" => {
+            let sv = match request.find("sv") {
+                Some(Json::String(_)) => StateVector::decode_v1(&bytes(request, "sv")?)
+                    .map_err(|error| Failure::decode(error.to_string()))?,
+                _ => StateVector::default(),
+            };
+            let state = if is_v2(request) {
+                txn.encode_state_as_update_v2(&sv)
+            } else {
+                txn.encode_state_as_update_v1(&sv)
+            };
+            return Ok(hex(&state).into());
+        }
+        "sv" => return Ok(hex(&txn.state_vector().encode_v1()).into()),
+        "pending" => return Ok(txn.has_missing_updates().into()),
+        _ => {}
+    }
+    let node = session.find(txn, request.get("h"))?;
+    match op.split_once('_').map_or(op, |(family, _)| family) {
+        "list" => list(session, txn, &node, request),
+        "map" => map(session, txn, &node, request),
+        "text" => text(session, txn, &node, request),
+        _ => read(session, txn, &node, request),
+    }
+}
+
+fn root(session: &mut Session, txn: &mut TransactionMut<'_>, request: &Json) -> Result<Json, Failure> {
+    let name = request.get("name").as_str().unwrap_or_default();
+    let node = match request.get("kind").as_str() {
+        Some("text") => Node::Text(txn.get_or_insert_text(name)),
+        Some("array") => Node::Array(txn.get_or_insert_array(name)),
+        Some("map") => Node::Map(txn.get_or_insert_map(name)),
+        // a root has no type on the wire, so a fragment stands for an element of no name
+        Some("xmlfragment" | "xmlelement") => Node::XmlFragment(txn.get_or_insert_xml_fragment(name)),
+        Some("xmltext") => {
+            let text: XmlTextRef = AsRef::<XmlTextRef>::as_ref(&txn.get_or_insert_text(name)).clone();
+            Node::XmlText(text)
+        }
+        kind => return Err(Failure::unsupported(&format!("a root of kind {kind:?}"))),
+    };
+    let handle = format!("@{name}");
+    session.nodes.insert(handle.clone(), node);
+    Ok(handle.into())
+}
+
+fn read(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, request: &Json) -> Result<Json, Failure> {
+    Ok(match request.get("op").as_str().unwrap_or_default() {
+        "len" => node.len(txn).into(),
+        "toJSON" => node.to_json(txn),
+        "toString" => node.string(txn).into(),
+        "toDelta" => {
+            let pieces = node.pieces(txn)?;
+            let piece = |(out, attrs): &(_, Option<Attrs>)| {
+                let mut json = Json::object([("insert", session.reply(out))]);
+                if let Some(attrs) = attrs.as_ref().filter(|attrs| !attrs.is_empty()) {
+                    json.set("attributes", value::attrs_json(attrs));
+                }
+                json
+            };
+            pieces.iter().map(piece).collect::<Vec<_>>().into()
+        }
+        "shape" => shape(txn, node)?,
+        op => return Err(Failure::unsupported(op)),
+    })
+}
+
+/// Kind, length, text or keys, and where the nested types are.
+fn shape(txn: &TransactionMut<'_>, node: &Node) -> Result<Json, Failure> {
+    let mut shape = Json::object([("kind", node.kind().into()), ("len", node.len(txn).into())]);
+    let mut types = Vec::new();
+    match node {
+        Node::Text(_) | Node::XmlText(_) => {
+            let mut units = Vec::new();
+            for (out, _) in node.pieces(txn)? {
+                if node_of(&out).is_some() {
+                    types.push(Json::object([("embed", Json::from(types.len() as u32))]));
+                }
+                match out {
+                    super::super::engine::Out::Any(Any::String(text)) => units.push(Json::String(text.to_string())),
+                    _ => units.push(Json::Null),
+                }
+            }
+            shape.set("pieces", units.into());
+        }
+        Node::Map(_) => {
+            let mut keys = Vec::new();
+            for (key, out) in node.pairs(txn)? {
+                if node_of(&out).is_some() {
+                    types.push(Json::String(key.clone()));
+                }
+                keys.push(key);
+            }
+            // the order within the engine is its own affair
+            keys.sort();
+            types.sort_by_key(|key| key.as_str().map(str::to_owned));
+            shape.set("keys", keys.into_iter().map(Json::String).collect::<Vec<_>>().into());
+        }
+        Node::Array(node) => {
+            let nested = node.iter(txn).enumerate().filter(|(_, out)| node_of(out).is_some());
+            types.extend(nested.map(|(index, _)| Json::from(index as u32)));
+        }
+        Node::XmlElement(node) => types.extend((0..node.len(txn)).map(Json::from)),
+        Node::XmlFragment(node) => types.extend((0..node.len(txn)).map(Json::from)),
+    }
+    shape.set("types", types.into());
+    Ok(shape)
+}
+
+fn list(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, request: &Json) -> Result<Json, Failure> {
+    let index = || number(request, "index");
+    match request.get("op").as_str().unwrap_or_default() {
+        "list_insert" => list_insert(session, txn, node, Some(index()?), request.get("content").items()),
+        "list_push" => list_insert(session, txn, node, None, request.get("content").items()),
+        "list_delete" => {
+            let (index, len) = (index()?, number(request, "len")?);
+            let there = node.len(txn).saturating_sub(index);
+            // Yjs deletes what is there before it complains
+            match node {
+                _ if there.min(len) == 0 => {}
+                Node::Array(node) => node.remove_range(txn, index, len.min(there)),
+                Node::XmlElement(node) => node.remove_range(txn, index, len.min(there)),
+                Node::XmlFragment(node) => node.remove_range(txn, index, len.min(there)),
+                _ => return Err(Failure::error(format!("a {} is no list", node.kind()))),
+            }
+            if len > there { Err(Failure::error("Length exceeded!")) } else { Ok(Json::Null) }
+        }
+        "list_get" => {
+            let out = node.at(txn, index()?)?;
+            Ok(out.map_or_else(|| Json::tagged("undefined", []), |out| session.reply(&out)))
+        }
+        "list_values" => {
+            let mut values = Vec::new();
+            if let Node::Array(node) = node {
+                let outs: Vec<_> = node.iter(txn).collect();
+                values.extend(outs.iter().map(|out| session.reply(out)));
+            } else {
+                for index in 0..node.len(txn) {
+                    let out = node.at(txn, index)?;
+                    values.extend(out.map(|out| session.reply(&out)));
+                }
+            }
+            Ok(values.into())
+        }
+        op => Err(Failure::unsupported(op)),
+    }
+}
+
+/// Inserts values and new types at `index`, or after the last item if there is none; plain neighbours share an item.
+pub(super) fn list_insert(
+    session: &mut Session,
+    txn: &mut TransactionMut<'_>,
+    node: &Node,
+    index: Option<u32>,
+    content: &[Json],
+) -> Result<Json, Failure> {
+    if index.is_some_and(|index| index > node.len(txn)) {
+        return Err(Failure::error("Length exceeded!"));
+    }
+    let mut next = index;
+    let mut handles = Vec::new();
+    let mut rest = content;
+    while let Some(first) = rest.first() {
+        let plain = rest.iter().take_while(|value| is_plain(value)).count();
+        if let (Node::Array(array), Some(at), 1..) = (node, next, plain) {
+            let values = rest[..plain].iter().map(value::any).collect::<Result<Vec<_>, _>>()?;
+            array.insert_range(txn, at, values);
+            handles.extend(std::iter::repeat_n(Json::Null, plain));
+            next = Some(at + plain as u32);
+            rest = &rest[plain..];
+            continue;
+        }
+        let new = put(session, txn, node, next.map_or(Place::End, Place::Index), first)?;
+        handles.push(new.map_or(Json::Null, |new| session.remember(new).into()));
+        next = next.map(|next| next + 1);
+        rest = &rest[1..];
+    }
+    Ok(handles.into())
+}
+
+/// Whether Yjs would put this value into a ContentAny together with its neighbours.
+fn is_plain(value: &Json) -> bool {
+    !matches!(value.get("$").as_str(), Some("type" | "doc" | "bytes"))
+}
+
+fn map(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, request: &Json) -> Result<Json, Failure> {
+    let key = request.get("key").as_str().unwrap_or_default();
+    match request.get("op").as_str().unwrap_or_default() {
+        "map_set" => {
+            let new = put(session, txn, node, Place::Key(key), request.get("value"))?;
+            Ok(new.map_or(Json::Null, |new| session.remember(new).into()))
+        }
+        "map_get" => {
+            let out = node.key(txn, key)?;
+            Ok(out.map_or_else(|| Json::tagged("undefined", []), |out| session.reply(&out)))
+        }
+        "map_has" => Ok(node.key(txn, key)?.is_some().into()),
+        "map_delete" => {
+            match node {
+                Node::Map(node) => drop(node.remove(txn, key)),
+                Node::Text(node) => AsRef::<XmlTextRef>::as_ref(node).remove_attribute(txn, &key),
+                Node::XmlText(node) => node.remove_attribute(txn, &key),
+                Node::XmlElement(node) => node.remove_attribute(txn, &key),
+                _ => return Err(Failure::error(format!("a {} has no keys", node.kind()))),
+            }
+            Ok(Json::Null)
+        }
+        "map_clear" => match node {
+            Node::Map(node) => {
+                node.clear(txn);
+                Ok(Json::Null)
+            }
+            _ => Err(Failure::error(format!("a {} has no keys", node.kind()))),
+        },
+        "map_entries" => {
+            let mut pairs = node.pairs(txn)?;
+            pairs.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
+            let entry = |(key, out): &(String, _)| Json::Array(vec![key.as_str().into(), session.reply(out)]);
+            Ok(pairs.iter().map(entry).collect::<Vec<_>>().into())
+        }
+        op => Err(Failure::unsupported(op)),
+    }
+}
+
+fn text(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, request: &Json) -> Result<Json, Failure> {
+    let len = node.len(txn);
+    // Yjs appends what is inserted behind the end
+    let index = || number(request, "index").map(|index| index.min(len));
+    let attrs = || value::attrs(request.find("attrs"));
+    match request.get("op").as_str().unwrap_or_default() {
+        "text_insert" => {
+            let text = request.get("text").as_str().unwrap_or_default();
+            match node {
+                Node::Text(node) => insert(node, txn, index()?, text, attrs()?),
+                Node::XmlText(node) => insert(node, txn, index()?, text, attrs()?),
+                _ => return Err(Failure::error(format!("a {} takes no text", node.kind()))),
+            }
+        }
+        "text_embed" => {
+            let new = put(session, txn, node, Place::Embed(index()?, attrs()?), request.get("value"))?;
+            return Ok(new.map_or(Json::Null, |new| session.remember(new).into()));
+        }
+        "text_delete" => {
+            let index = index()?;
+            let len = number(request, "len")?.min(len - index);
+            match node {
+                _ if len == 0 => {}
+                Node::Text(node) => node.remove_range(txn, index, len),
+                Node::XmlText(node) => node.remove_range(txn, index, len),
+                _ => return Err(Failure::error(format!("a {} has no text", node.kind()))),
+            }
+        }
+        "text_format" => {
+            let index = index()?;
+            let len = number(request, "len")?.min(len - index);
+            match (node, attrs()?) {
+                _ if len == 0 => {}
+                (Node::Text(node), Some(attrs)) => node.format(txn, index, len, attrs),
+                (Node::XmlText(node), Some(attrs)) => node.format(txn, index, len, attrs),
+                _ => return Err(Failure::error(format!("a {} has no formats", node.kind()))),
+            }
+        }
+        "text_delta" if request.find("sanitize").is_some_and(|sanitize| sanitize.as_bool() == Some(false)) => {
+            return Err(Failure::unsupported("text_delta without sanitizing"));
+        }
+        "text_delta" => apply_delta(txn, node, request.get("delta"))?,
+        op => return Err(Failure::unsupported(op)),
+    }
+    Ok(Json::Null)
+}
+
+fn insert<N: Text>(node: &N, txn: &mut TransactionMut<'_>, index: u32, text: &str, attrs: Option<Attrs>) {
+    match attrs {
+        Some(attrs) => node.insert_with_attributes(txn, index, text, attrs),
+        None => node.insert(txn, index, text),
+    }
+}
+
+/// Applies a delta of texts and plain embeds.
+pub(super) fn apply_delta(txn: &mut TransactionMut<'_>, node: &Node, delta: &Json) -> Result<(), Failure> {
+    let mut parts = Vec::new();
+    for part in delta.items() {
+        let attrs = value::attrs(part.find("attributes"))?.map(Box::new);
+        parts.push(match (part.find("insert"), part.get("delete").as_u64()) {
+            (Some(content), _) => {
+                if !is_plain(content) && content.get("$").as_str() != Some("bytes") {
+                    return Err(Failure::unsupported("a shared type in a delta"));
+                }
+                Delta::Inserted(In::Any(value::any(content)?), attrs)
+            }
+            (None, Some(len)) => Delta::Deleted(len as u32),
+            (None, None) => Delta::Retain(number(part, "retain")?, attrs),
+        });
+    }
+    match node {
+        Node::Text(node) => node.apply_delta(txn, parts),
+        Node::XmlText(node) => node.apply_delta(txn, parts),
+        _ => return Err(Failure::error(format!("a {} takes no delta", node.kind()))),
+    }
+    Ok(())
+}
+
+fn number(request: &Json, key: &str) -> Result<u32, Failure> {
+    let number = request.get(key).as_u64().and_then(|number| u32::try_from(number).ok());
+    number.ok_or_else(|| Failure::error(format!("{key} is no index: {}", request.get(key))))
+}
