@@ -9,6 +9,18 @@ use crate::varint::{Signed, SignedVarInt, VarInt};
 ///
 /// All methods fail with [`Error::EndOfBuffer`] when the bytes run out.
 pub trait Read: Sized {
+    /// Returns the offset of the next byte, for error messages; 0 if it is not known.
+    #[inline]
+    fn position(&self) -> usize {
+        0
+    }
+
+    /// Makes the error that says what is wrong at this place.
+    #[cold]
+    fn invalid(&self, what: &'static str) -> Error {
+        Error::Invalid { at: self.position(), what }
+    }
+
     /// Takes the next `len` bytes.
     ///
     /// # Errors
@@ -191,12 +203,6 @@ impl<'a> Cursor<'a> {
     pub fn take_str(&mut self) -> Result<&'a str, Error> {
         std::str::from_utf8(self.take_buf()?).map_err(|_| Error::Malformed(MalformedKind::Utf8))
     }
-
-    /// Makes the error that says what is wrong at the place of the cursor.
-    #[cold]
-    pub fn invalid(&self, what: &'static str) -> Error {
-        Error::Invalid { at: self.next, what }
-    }
 }
 
 impl<'a, R: AsRef<[u8]>> From<&'a R> for Cursor<'a> {
@@ -206,6 +212,11 @@ impl<'a, R: AsRef<[u8]>> From<&'a R> for Cursor<'a> {
 }
 
 impl Read for Cursor<'_> {
+    #[inline]
+    fn position(&self) -> usize {
+        self.next
+    }
+
     #[inline]
     fn read_exact(&mut self, len: usize) -> Result<&[u8], Error> {
         self.take(len)

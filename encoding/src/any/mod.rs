@@ -13,6 +13,7 @@ mod json;
 mod literal;
 mod map;
 mod number;
+mod order;
 mod serde_de;
 mod serde_ser;
 

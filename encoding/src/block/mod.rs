@@ -4,6 +4,7 @@
 //! [`write_block`] writes one, from an offset on if need be. Ids and lengths count clock units, which are
 //! UTF-16 units for text.
 
+mod content;
 mod reader;
 mod writer;
 

@@ -1,10 +1,19 @@
 //! [`UpdateReader`]: walks the blocks of an update.
+//!
+//! What it yields borrows from the input; only values and JSON texts allocate. Counts are checked before
+//! they are believed: against the bytes left in the first format, against a budget in the second (see
+//! [`limits`](crate::limits)). Clocks never pass `u32::MAX`. Costs O(bytes).
 
-use super::Block;
+use super::content::read_content;
+use super::{
+    BLOCK_GC_REF_NUMBER, BLOCK_SKIP_REF_NUMBER, Block, HAS_ORIGIN, HAS_PARENT_SUB, HAS_RIGHT_ORIGIN, Item,
+    Parent,
+};
 use crate::codec::UpdateDecoder;
-use crate::delete_set::DeleteRange;
+use crate::delete_set::{DeleteRange, read_delete_set};
 use crate::error::Error;
-use crate::id::ClientID;
+use crate::id::{ClientID, ID};
+use crate::limits;
 use std::marker::PhantomData;
 
 /// The head of a client's blocks.
@@ -19,9 +28,34 @@ pub struct Section {
 }
 
 /// Walks the blocks of an update in the order of the stream.
+///
+/// ```
+/// use yatta_encoding::DecoderV1;
+/// use yatta_encoding::block::UpdateReader;
+///
+/// // One client, one block: the text "abc" in the root "text"; nothing deleted.
+/// let update = [1, 1, 1, 0, 4, 1, 4, b't', b'e', b'x', b't', 3, b'a', b'b', b'c', 0];
+/// let mut reader = UpdateReader::new(DecoderV1::from(&update[..]))?;
+/// let block = reader.next_block()?.expect("one block");
+/// assert_eq!((block.id().client.get(), block.len()), (1, 3));
+/// assert_eq!(reader.next_block()?, None);
+/// assert!(reader.delete_set()?.is_empty());
+/// # Ok::<(), yatta_encoding::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct UpdateReader<'a, D> {
     decoder: D,
+    /// How many sections are still to be entered.
+    sections: u64,
+    client: ClientID,
+    /// Clock of the next block of the section.
+    clock: u32,
+    /// How many blocks of the section are still to be read.
+    blocks: u64,
+    /// Info byte of the next block, if it has been looked at.
+    info: Option<u8>,
+    /// How many more blocks may be claimed.
+    budget: u64,
     input: PhantomData<&'a [u8]>,
 }
 
@@ -29,45 +63,143 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
     /// Reads the number of sections.
     ///
     /// # Errors
-    /// When there is none, or more than bytes.
-    pub fn new(_decoder: D) -> Result<Self, Error> {
-        unimplemented!()
+    /// When there is none, or more than the bytes can hold.
+    pub fn new(mut decoder: D) -> Result<Self, Error> {
+        let bytes = decoder.input_len() as u64;
+        let budget = match D::VERSION {
+            // A block of the first format takes two bytes.
+            1 => bytes / 2,
+            _ => bytes.saturating_mul(limits::BLOCKS_PER_BYTE).saturating_add(limits::FREE_BLOCKS),
+        };
+        let sections: u64 = decoder.read_var()?;
+        // A section takes at least two bytes: the number of its blocks and its clock.
+        if sections > decoder.remaining() as u64 / 2 {
+            return Err(decoder.invalid("more clients than bytes"));
+        }
+        let client = ClientID::new(0);
+        Ok(Self { decoder, sections, client, clock: 0, blocks: 0, info: None, budget, input: PhantomData })
     }
 
-    /// Reads the head of the next section, skipping what is left of the current one.
+    /// Reads the head of the next section, passing over what is left of the current one.
     ///
     /// # Errors
     /// When the bytes are malformed.
     pub fn next_section(&mut self) -> Result<Option<Section>, Error> {
-        unimplemented!()
+        while self.next_in_section()?.is_some() {}
+        if self.sections == 0 {
+            return Ok(None);
+        }
+        self.sections -= 1;
+        let blocks: u64 = self.decoder.read_var()?;
+        self.client = self.decoder.read_client()?;
+        self.clock = self.decoder.read_var()?;
+        if blocks > self.budget {
+            return Err(self.decoder.invalid("more blocks than the bytes can hold"));
+        }
+        self.budget -= blocks;
+        self.blocks = blocks;
+        Ok(Some(Section { client: self.client, clock: self.clock, blocks }))
     }
 
-    /// Reads the next block of the current section.
+    /// Reads the next block of the current section; `None` at its end.
     ///
     /// # Errors
     /// When the bytes are malformed.
+    #[inline]
     pub fn next_in_section(&mut self) -> Result<Option<Block<'a>>, Error> {
-        unimplemented!()
+        let Some(info) = self.next_info()? else { return Ok(None) };
+        self.info = None;
+        let id = ID::new(self.client, self.clock);
+        let block = match info & 0x1f {
+            BLOCK_GC_REF_NUMBER => Block::Gc { id, len: self.decoder.read_len()? },
+            // Not a length of the column: gaps are of no predictable length.
+            BLOCK_SKIP_REF_NUMBER => Block::Skip { id, len: self.decoder.read_var()? },
+            _ => Block::Item(self.read_item(info, id)?),
+        };
+        let end = self.clock.checked_add(block.len());
+        self.clock = end.ok_or_else(|| self.decoder.invalid("a block ends beyond the last clock"))?;
+        self.blocks -= 1;
+        Ok(Some(block))
     }
 
     /// Reads the next block, entering the next section when the current one is done.
     ///
     /// # Errors
     /// When the bytes are malformed.
+    #[inline]
     pub fn next_block(&mut self) -> Result<Option<Block<'a>>, Error> {
-        unimplemented!()
+        loop {
+            if let Some(block) = self.next_in_section()? {
+                return Ok(Some(block));
+            }
+            if self.next_section()?.is_none() {
+                return Ok(None);
+            }
+        }
     }
 
-    /// Reads the delete set, after the last block.
+    /// Looks at the next block: its id and the low bits of its info byte.
+    pub(crate) fn peek(&mut self) -> Result<Option<(ID, u8)>, Error> {
+        loop {
+            if let Some(info) = self.next_info()? {
+                return Ok(Some((ID::new(self.client, self.clock), info & 0x1f)));
+            }
+            if self.next_section()?.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Reads the delete set, passing over blocks that are left. Empty ranges are left out.
     ///
     /// # Errors
-    /// When the bytes are malformed, or blocks are left.
+    /// When the bytes are malformed.
     pub fn delete_set(&mut self) -> Result<Vec<DeleteRange>, Error> {
-        unimplemented!()
+        let mut ranges = Vec::new();
+        self.read_delete_set(|range| ranges.push(range))?;
+        Ok(ranges)
+    }
+
+    /// Like [`Self::delete_set`], but gives each range to `each`.
+    ///
+    /// # Errors
+    /// When the bytes are malformed.
+    pub fn read_delete_set(&mut self, each: impl FnMut(DeleteRange)) -> Result<(), Error> {
+        while self.next_block()?.is_some() {}
+        read_delete_set(&mut self.decoder, each)
     }
 
     /// Returns the decoder.
     pub fn decoder(&mut self) -> &mut D {
         &mut self.decoder
+    }
+
+    #[inline]
+    fn next_info(&mut self) -> Result<Option<u8>, Error> {
+        if self.blocks > 0 && self.info.is_none() {
+            self.info = Some(self.decoder.read_info()?);
+        }
+        Ok(self.info)
+    }
+
+    #[inline]
+    fn read_item(&mut self, info: u8, id: ID) -> Result<Item<'a>, Error> {
+        let decoder = &mut self.decoder;
+        let origin = if info & HAS_ORIGIN != 0 { Some(decoder.read_left_id()?) } else { None };
+        let right_origin = if info & HAS_RIGHT_ORIGIN != 0 { Some(decoder.read_right_id()?) } else { None };
+        let has_parent_sub = info & HAS_PARENT_SUB != 0;
+        let (mut parent, mut parent_sub) = (Parent::Inherit, None);
+        if origin.is_none() && right_origin.is_none() {
+            parent = if decoder.read_parent_info()? {
+                Parent::Root(decoder.take_str()?)
+            } else {
+                Parent::Branch(decoder.read_left_id()?)
+            };
+            if has_parent_sub {
+                parent_sub = Some(decoder.take_str()?);
+            }
+        }
+        let (content, len) = read_content(decoder, info & 0x1f)?;
+        Ok(Item { id, len, origin, right_origin, parent, parent_sub, has_parent_sub, content })
     }
 }

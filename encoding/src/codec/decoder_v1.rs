@@ -44,6 +44,11 @@ impl<'a> From<&'a [u8]> for DecoderV1<'a> {
 
 impl Read for DecoderV1<'_> {
     #[inline]
+    fn position(&self) -> usize {
+        self.cursor.next
+    }
+
+    #[inline]
     fn read_exact(&mut self, len: usize) -> Result<&[u8], Error> {
         self.cursor.take(len)
     }
@@ -153,11 +158,6 @@ impl<'a> UpdateDecoder<'a> for DecoderV1<'a> {
     #[inline]
     fn remaining(&self) -> usize {
         self.cursor.remaining()
-    }
-
-    #[inline]
-    fn offset(&self) -> usize {
-        self.cursor.next
     }
 
     #[inline]

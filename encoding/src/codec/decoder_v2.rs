@@ -60,6 +60,11 @@ impl<'a> DecoderV2<'a> {
 
 impl Read for DecoderV2<'_> {
     #[inline]
+    fn position(&self) -> usize {
+        self.rest.next
+    }
+
+    #[inline]
     fn read_exact(&mut self, len: usize) -> Result<&[u8], Error> {
         self.rest.take(len)
     }
@@ -193,11 +198,6 @@ impl<'a> UpdateDecoder<'a> for DecoderV2<'a> {
     #[inline]
     fn remaining(&self) -> usize {
         self.rest.remaining()
-    }
-
-    #[inline]
-    fn offset(&self) -> usize {
-        self.rest.next
     }
 
     #[inline]

@@ -275,16 +275,13 @@ pub trait UpdateDecoder<'a>: Decoder {
     fn remaining(&self) -> usize;
 
     /// Returns the place in the undivided stream, as an offset into the whole input.
-    fn offset(&self) -> usize;
+    #[inline]
+    fn offset(&self) -> usize {
+        self.position()
+    }
 
     /// Returns the length of the whole input.
     fn input_len(&self) -> usize;
-
-    /// Makes the error that says what is wrong at this place.
-    #[cold]
-    fn invalid(&self, what: &'static str) -> Error {
-        Error::Invalid { at: self.offset(), what }
-    }
 }
 
 /// An encoder that can set the undivided stream aside: what lets a section be counted after it was written.
@@ -300,7 +297,7 @@ fn utf16_len(s: &str) -> Result<u32, Error> {
 
 /// Reads a client id.
 #[inline]
-fn client_id(value: u64) -> Result<ClientID, Error> {
+pub(crate) fn client_id(value: u64) -> Result<ClientID, Error> {
     if value > ClientID::MAX.get() {
         return Err(Error::InvalidVarInt);
     }

@@ -1,32 +1,28 @@
 //! Tools that work on the bytes of updates and build no document.
+//!
+//! All walk the blocks once, front to back. As in Yjs, what they write says a little less than what they
+//! read: the bit of the info byte for "value of a key" is lost on items that have an origin.
 
-use crate::error::Error;
+mod convert;
+mod diff;
+mod merge;
+mod section_writer;
+mod state_vector;
 
-macro_rules! stubs {
-    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $t:ty),*);)*) => {$(
-        $(#[$doc])*
-        pub fn $name($($arg: $t),*) -> Result<Vec<u8>, Error> {
-            $(let _ = $arg;)*
-            unimplemented!()
-        }
-    )*};
-}
+pub use convert::{convert_v1_to_v2, convert_v2_to_v1};
+pub use diff::{diff_updates_v1, diff_updates_v2};
+pub use merge::{merge_updates_v1, merge_updates_v2};
+pub use state_vector::{
+    decode_state_vector, encode_state_vector_from_update_v1, encode_state_vector_from_update_v2,
+};
 
-stubs! {
-    /// Merges updates of the first format.
-    fn merge_updates_v1(updates: &[impl AsRef<[u8]>]);
-    /// Merges updates of the second format.
-    fn merge_updates_v2(updates: &[impl AsRef<[u8]>]);
-    /// Leaves out of an update what a state vector covers.
-    fn diff_updates_v1(update: &[u8], state_vector: &[u8]);
-    /// Leaves out of an update what a state vector covers.
-    fn diff_updates_v2(update: &[u8], state_vector: &[u8]);
-    /// Computes the state vector of what an update holds.
-    fn encode_state_vector_from_update_v1(update: &[u8]);
-    /// Computes the state vector of what an update holds.
-    fn encode_state_vector_from_update_v2(update: &[u8]);
-    /// Rewrites an update of the first format in the second.
-    fn convert_v1_to_v2(update: &[u8]);
-    /// Rewrites an update of the second format in the first.
-    fn convert_v2_to_v1(update: &[u8]);
+use crate::block::Block;
+
+/// Forgets what Yjs forgets when it reads an update without a document: that an item with an origin is the
+/// value of a key. Yjs: lazyStructReaderGenerator.
+#[inline]
+fn forget_bit(block: &mut Block<'_>) {
+    if let Block::Item(item) = block {
+        item.has_parent_sub = item.parent_sub.is_some();
+    }
 }

@@ -1,0 +1,10 @@
+//! [`Any`] as JSON text, exactly as `JSON.parse` reads and `JSON.stringify` writes it.
+//!
+//! Neither uses the machine's stack for nesting, so a text of a peer cannot overflow it.
+
+mod number;
+mod parse;
+mod write;
+
+pub(super) use parse::parse;
+pub(super) use write::write;

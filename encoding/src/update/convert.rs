@@ -1,0 +1,40 @@
+//! Rewriting an update in the other format.
+
+use super::forget_bit;
+use super::section_writer::SectionWriter;
+use crate::block::UpdateReader;
+use crate::codec::{DecoderV1, DecoderV2, EncoderV1, EncoderV2, UpdateDecoder, UpdateEncoder};
+use crate::delete_set::DeleteSetBuilder;
+use crate::error::Error;
+use crate::read::Cursor;
+
+/// Rewrites an update of the first format in the second. Costs O(bytes).
+///
+/// # Errors
+/// When the update is malformed.
+pub fn convert_v1_to_v2(update: &[u8]) -> Result<Vec<u8>, Error> {
+    convert(DecoderV1::from(update), EncoderV2::new())
+}
+
+/// Rewrites an update of the second format in the first. Costs O(bytes).
+///
+/// # Errors
+/// When the update is malformed.
+pub fn convert_v2_to_v1(update: &[u8]) -> Result<Vec<u8>, Error> {
+    convert(DecoderV2::new(Cursor::new(update))?, EncoderV1::new())
+}
+
+fn convert<'a, D: UpdateDecoder<'a>, E: UpdateEncoder>(decoder: D, enc: E) -> Result<Vec<u8>, Error> {
+    let mut reader = UpdateReader::new(decoder)?;
+    let mut writer = SectionWriter::new(enc);
+    while let Some(mut block) = reader.next_block()? {
+        forget_bit(&mut block);
+        writer.write(&block, 0);
+    }
+    let mut enc = writer.finish();
+    let mut deleted = DeleteSetBuilder::new();
+    reader.read_delete_set(|range| deleted.push(range))?;
+    deleted.sort_clients();
+    deleted.write(&mut enc);
+    Ok(enc.to_vec())
+}

@@ -1,0 +1,63 @@
+//! Leaving out of an update what its receiver has.
+
+use super::section_writer::SectionWriter;
+use super::{decode_state_vector, forget_bit};
+use crate::block::{Block, UpdateReader};
+use crate::codec::{DecoderV1, DecoderV2, EncoderV1, EncoderV2, UpdateDecoder, UpdateEncoder};
+use crate::delete_set::DeleteSetBuilder;
+use crate::error::Error;
+use crate::read::Cursor;
+
+/// Leaves out of an update of the first format what a state vector covers. Costs O(bytes).
+///
+/// The delete set stays whole.
+///
+/// # Errors
+/// When the update or the state vector is malformed.
+pub fn diff_updates_v1(update: &[u8], state_vector: &[u8]) -> Result<Vec<u8>, Error> {
+    diff(DecoderV1::from(update), EncoderV1::new(), state_vector)
+}
+
+/// Leaves out of an update of the second format what a state vector covers. Costs O(bytes).
+///
+/// The delete set stays whole.
+///
+/// # Errors
+/// When the update or the state vector is malformed.
+pub fn diff_updates_v2(update: &[u8], state_vector: &[u8]) -> Result<Vec<u8>, Error> {
+    diff(DecoderV2::new(Cursor::new(update))?, EncoderV2::new(), state_vector)
+}
+
+fn diff<'a, D: UpdateDecoder<'a>, E: UpdateEncoder>(
+    decoder: D,
+    enc: E,
+    state_vector: &[u8],
+) -> Result<Vec<u8>, Error> {
+    let state = decode_state_vector(state_vector)?;
+    let mut reader = UpdateReader::new(decoder)?;
+    let mut writer = SectionWriter::new(enc);
+    // The client whose blocks are being written: all after its first are.
+    let mut writing = None;
+    while let Some(mut block) = reader.next_block()? {
+        let id = block.id();
+        forget_bit(&mut block);
+        if writing == Some(id.client) {
+            writer.write(&block, 0);
+            continue;
+        }
+        let known = state.get(&id.client).copied().unwrap_or(0);
+        // What is written of a client does not begin with a gap.
+        if !matches!(block, Block::Skip { .. }) && block.clock_end() > known {
+            writer.write(&block, known.saturating_sub(id.clock));
+            writing = Some(id.client);
+        } else {
+            writing = None;
+        }
+    }
+    let mut enc = writer.finish();
+    let mut deleted = DeleteSetBuilder::new();
+    reader.read_delete_set(|range| deleted.push(range))?;
+    deleted.sort_clients();
+    deleted.write(&mut enc);
+    Ok(enc.to_vec())
+}
