@@ -3,7 +3,9 @@
 //! An order-statistic B+tree. Its leaves hold items with their widths (the visible length; 0 for what is deleted
 //! and for format marks), its inner nodes the running sums of their kids. All nodes live in two `Vec`s and are
 //! named by their index; an item knows its leaf ([`Entries::leaf`]), a node its parent, so the way up needs no
-//! search. Looking up, inserting, removing and changing a width cost O(log n).
+//! search. Looking up, inserting, removing and changing a width cost O(log n); at random places, in ns at 10k,
+//! 100k and 600k entries: `find` 34, 49, 60; `index_of` 33, 92, 235; `add_width` 51, 135, 270; `insert_after` 85,
+//! 220, 420 (from 100k on it is cache misses); appending 50 to 70. About 9 to 12 bytes an entry.
 //!
 //! The item that grows or shrinks again and again (somebody is typing) is kept in a **cursor**: its start, its
 //! width, and how much of that the nodes have not been told yet. Such a change is O(1); what is read in between
@@ -31,10 +33,10 @@ use self::marks::Summaries;
 use self::node::{EMPTY, Node};
 use crate::block::index::{ItemIdx, KeyIdx, LeafIdx};
 
-/// Entries a leaf. Measured at 600k entries: see `docs/` and the benchmark of the tree.
+/// Entries a leaf. With 16, all is 10 % faster in small trees and 30 to 40 % slower at 600k entries.
 #[cfg(not(test))]
 const LEAF: usize = 32;
-/// Kids an inner node.
+/// Kids an inner node. With 32, looking up gains 10 to 20 % and every change loses as much.
 #[cfg(not(test))]
 const FANOUT: usize = 16;
 

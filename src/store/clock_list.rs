@@ -123,6 +123,16 @@ impl ClockList {
         first.iter().chain(chunks.flatten()).copied()
     }
 
+    /// The number of blocks from `pos` on.
+    pub(crate) fn count_from(&self, pos: Pos) -> usize {
+        let (chunk, entry) = (pos.chunk as usize, pos.entry as usize);
+        if chunk * 2 < self.chunks.len() {
+            let before: usize = self.chunks[..chunk].iter().map(Vec::len).sum();
+            return self.len - before - entry;
+        }
+        self.chunks[chunk..].iter().map(Vec::len).sum::<usize>() - entry
+    }
+
     /// Appends a block whose clock is above all others.
     #[inline]
     pub(crate) fn push(&mut self, clock: u32, item: ItemIdx) {

@@ -7,8 +7,32 @@
 //! search a count of the ends that are not beyond the index, and the place of a lane a single load; the price
 //! is that a change of width adds to all lanes after it, again one vector loop.
 
+use std::hint::black_box;
+
 /// Stands for "no node" and "no lane".
 pub(super) const EMPTY: u32 = u32::MAX;
+
+/// No bits, then all bits: seen from `32 - slot` on, a mask of the lanes from `slot` on.
+const FROM: [u32; 64] = {
+    let mut masks = [0; 64];
+    let mut at = 32;
+    while at < 64 {
+        masks[at] = u32::MAX;
+        at += 1;
+    }
+    masks
+};
+
+/// The slots, counted from 1.
+static SLOTS: [u32; 32] = {
+    let mut slots = [0; 32];
+    let mut at = 0;
+    while at < 32 {
+        slots[at] = at as u32 + 1;
+        at += 1;
+    }
+    slots
+};
 
 /// `N` lanes: an item or kid each, and where it ends, counted from the start of the node.
 #[derive(Debug, Clone)]
@@ -71,11 +95,9 @@ impl<const N: usize> Node<N> {
     /// The lane whose range contains `index`, which is below the total.
     #[inline]
     pub(super) fn slot_at(&self, index: u32) -> usize {
-        let mut before = 0_u32;
-        for &end in &self.ends {
-            before += u32::from(end <= index);
-        }
-        before as usize
+        // Constants that the compiler can see make it leave vector code half-way; so it does not see them.
+        let one = black_box(1);
+        self.ends.iter().map(|&end| if end <= index { one } else { 0_u32 }).sum::<u32>() as usize
     }
 
     /// The slot of a lane that is known to be here.
@@ -84,19 +106,21 @@ impl<const N: usize> Node<N> {
     /// If it is not: a back-pointer is wrong.
     #[inline]
     pub(super) fn slot_of(&self, lane: u32) -> usize {
-        let mut found = 0_u32;
-        for (slot, &it) in self.lanes.iter().enumerate() {
-            found |= u32::from(it == lane) << slot;
+        let slots = black_box(&SLOTS); // See `slot_at`.
+        let mut found = 0;
+        for (&it, slot) in self.lanes.iter().zip(slots) {
+            found |= slot & u32::from(it == lane).wrapping_neg();
         }
-        assert!(found != 0, "I3: #{lane} is not in the node that it points at: {:?}", self.lanes());
-        found.trailing_zeros() as usize
+        assert!(found != 0, "I3: #{lane} is not in the node that it points at");
+        found as usize - 1
     }
 
     /// Adds `delta` (wrapping, so that it can be negative) to the width of `slot`.
     #[inline]
     pub(super) fn add(&mut self, slot: usize, delta: u32) {
-        for (at, end) in self.ends.iter_mut().enumerate() {
-            *end = end.wrapping_add(if at >= slot { delta } else { 0 });
+        let from = &FROM[32 - slot..][..N];
+        for (end, from) in self.ends.iter_mut().zip(from) {
+            *end = end.wrapping_add(delta & from);
         }
     }
 
