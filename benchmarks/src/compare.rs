@@ -1,6 +1,7 @@
 //! Runs a script on both engines and demands the same result, before anything is timed.
 
 use std::fmt;
+use std::time::Duration;
 
 use crate::canonical::canonical;
 use crate::edit;
@@ -52,6 +53,8 @@ pub struct Outcome {
     pub v2: Vec<u8>,
     /// The updates, one a turn.
     pub log: Log,
+    /// Time of the edits with updates kept and delivered.
+    pub elapsed: Duration,
 }
 
 /// Runs a script on both engines and checks that all documents agree: content, state bytes in V1 and V2, and
@@ -111,12 +114,15 @@ pub fn one<E: Engine>(script: &Script) -> Result<Outcome, Disagreement> {
     for (number, other) in (2..).zip(others) {
         if other.content()? != content {
             let name = E::NAME;
-            return Err(differs(script, format!("{name}: document {number} holds something else than the first")));
+            return Err(differs(
+                script,
+                format!("{name}: document {number} holds something else than the first"),
+            ));
         }
     }
     let (v1, v2) = (ordered_state(script, first, Format::V1)?, ordered_state(script, first, Format::V2)?);
     reads_back::<E>(script, &finished, &content)?;
-    Ok(Outcome { content, v1, v2, log: finished.log })
+    Ok(Outcome { content, v1, v2, log: finished.log, elapsed: finished.elapsed })
 }
 
 /// Encodes a document, with its delete set in the order of Yjs.
@@ -139,10 +145,18 @@ fn reads_back<E: Engine>(
         let state = finished.peers[0].state(format);
         let loaded = E::load(client_of(script.peers + 1), format, &state)?;
         if loaded.content()? != *content {
-            return Err(differs(script, format!("{}: the {format} state reads back as something else", E::NAME)));
+            return Err(differs(
+                script,
+                format!("{}: the {format} state reads back as something else", E::NAME),
+            ));
         }
         let again = loaded.state(format);
-        same_bytes(script, &format!("{format} state of {}, written, read and written", E::NAME), &state, &again)?;
+        same_bytes(
+            script,
+            &format!("{format} state of {}, written, read and written", E::NAME),
+            &state,
+            &again,
+        )?;
     }
     Ok(())
 }

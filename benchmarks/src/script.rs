@@ -105,7 +105,10 @@ impl Script {
     /// Adds a transaction of `peer`, who first applies the updates of the turns `hears`.
     pub fn turn_after(&mut self, peer: usize, hears: &[u32], edits: impl IntoIterator<Item = Edit>) {
         assert!(peer < self.peers, "peer {peer} of {}", self.peers);
-        assert!(hears.iter().all(|turn| (*turn as usize) < self.turns.len()), "a turn cannot hear the future");
+        assert!(
+            hears.iter().all(|turn| (*turn as usize) < self.turns.len()),
+            "a turn cannot hear the future"
+        );
         self.edits.extend(edits);
         self.hears.extend_from_slice(hears);
         let short = |len: usize| u32::try_from(len).expect("a script is far shorter than 2^32");

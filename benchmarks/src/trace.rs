@@ -292,7 +292,9 @@ impl Trace {
                 }
                 // Both lists ascend, so what is new is a stretch of the other's turns.
                 let place = |count: usize| turns_of[other].partition_point(|(upto, _)| *upto <= count);
-                hears.extend(turns_of[other][place(known)..place(version[other])].iter().map(|(_, turn)| *turn));
+                hears.extend(
+                    turns_of[other][place(known)..place(version[other])].iter().map(|(_, turn)| *turn),
+                );
             }
             hears.sort_unstable();
             heard[agent].clone_from(&version);
@@ -323,7 +325,8 @@ impl Trace {
     ) -> Result<Vec<usize>, TraceError> {
         let mut version = vec![0; agents];
         for parent in &self.file.txns[at].parents {
-            let parent = versions.get(*parent).ok_or_else(|| self.unplayable(at, "a parent stands after it"))?;
+            let parent =
+                versions.get(*parent).ok_or_else(|| self.unplayable(at, "a parent stands after it"))?;
             for (count, other) in version.iter_mut().zip(parent) {
                 *count = (*count).max(*other);
             }
@@ -334,9 +337,8 @@ impl Trace {
     /// Tells for each transaction whether it can share a transaction with the one before it.
     fn joins_the_one_before(&self, grouping: Grouping) -> Vec<bool> {
         let txns = &self.file.txns;
-        let follows = |at: usize| {
-            at > 0 && txns[at].parents == [at - 1] && txns[at].agent == txns[at - 1].agent
-        };
+        let follows =
+            |at: usize| at > 0 && txns[at].parents == [at - 1] && txns[at].agent == txns[at - 1].agent;
         let mut joins: Vec<bool> =
             (0..txns.len()).map(|at| grouping == Grouping::Single && follows(at)).collect();
         // A stretch ends where somebody else goes on from: only whole stretches can be heard.

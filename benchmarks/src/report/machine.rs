@@ -10,7 +10,7 @@ pub(crate) fn describe() -> Vec<String> {
     let cpu = first_of("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     let memory = first_of("/proc/meminfo", "MemTotal").unwrap_or_else(|| "unknown".to_owned());
-    let commit = output("git", &["rev-parse", "--short", "HEAD"]);
+    let commit = output("git", &["-C", env!("CARGO_MANIFEST_DIR"), "rev-parse", "--short", "HEAD"]);
     vec![
         format!("machine: {cpu}, {cores} cores, memory {memory}, {}", std::env::consts::OS),
         format!("compiler: {}", output("rustc", &["--version"])),
@@ -26,10 +26,7 @@ fn first_of(path: &str, field: &str) -> Option<String> {
 
 fn output(program: &str, arguments: &[&str]) -> String {
     let ran = Command::new(program).args(arguments).output().ok().filter(|ran| ran.status.success());
-    ran.map_or_else(
-        || "unknown".to_owned(),
-        |ran| String::from_utf8_lossy(&ran.stdout).trim().to_owned(),
-    )
+    ran.map_or_else(|| "unknown".to_owned(), |ran| String::from_utf8_lossy(&ran.stdout).trim().to_owned())
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 //! Runs of the two engines alternate, so that a slow minute of the machine hits both; shown is the median.
 
 mod machine;
-mod measure;
 pub(crate) mod smoke;
 mod table;
 
@@ -14,6 +13,7 @@ use std::time::Duration;
 use yatta_benchmarks::compare::{self, Outcome};
 use yatta_benchmarks::engine::{Engine, EngineError, Format};
 use yatta_benchmarks::engines::{Yatta, Yrs};
+use yatta_benchmarks::measure::{self, Pair, interleaved};
 use yatta_benchmarks::memory;
 use yatta_benchmarks::merge;
 use yatta_benchmarks::run;
@@ -22,7 +22,6 @@ use yatta_benchmarks::script::Script;
 use yatta_benchmarks::suite::{self, N};
 
 use crate::ReportArgs;
-use measure::{Pair, interleaved};
 use table::{Row, Table};
 
 /// An error of any part, printed as it is.
@@ -38,7 +37,8 @@ pub(crate) fn default_out() -> PathBuf {
 
 /// Runs what was asked for and writes the table.
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
-    let wanted = |id: &str| args.only.is_empty() || args.only.iter().any(|only| id.starts_with(only.as_str()));
+    let wanted =
+        |id: &str| args.only.is_empty() || args.only.iter().any(|only| id.starts_with(only.as_str()));
     let mut table = Table::default();
     for script in suite::b1(N).iter().chain(&suite::b2(N)).chain(&suite::b3(N)) {
         if wanted(&script.id) {
@@ -165,8 +165,7 @@ fn scaling_rows(table: &mut Table) -> Result<(), Failure> {
         if at.run::<Yatta>(few)?.1.state(Format::V1) != at.run::<Yrs>(few)?.1.state(Format::V1) {
             return Err(format!("random edits at {n}: the engines differ").into());
         }
-        let cell =
-            interleaved(|| Ok(at.run::<Yatta>(at.edits())?.0), Some(|| Ok(at.run::<Yrs>(few)?.0)))?;
+        let cell = interleaved(|| Ok(at.run::<Yatta>(at.edits())?.0), Some(|| Ok(at.run::<Yrs>(few)?.0)))?;
         let title = "one edit, an item a character, inserts and deletes in turn".to_owned();
         table.add(Row::single(format!("scaling: random edit at {}", count(n)), title, cell));
     }
@@ -206,8 +205,7 @@ fn merge_row() -> Result<Row, Failure> {
     eprintln!("merge of {} updates", count(merge::UPDATES));
     let log = merge::updates::<Yatta>(merge::UPDATES)?;
     merge::check::<Yatta, Yrs>(&log)?;
-    let cell =
-        interleaved(|| Ok(merge::merge::<Yatta>(&log)?.0), Some(|| Ok(merge::merge::<Yrs>(&log)?.0)))?;
+    let cell = interleaved(|| Ok(merge::merge::<Yatta>(&log)?.0), Some(|| Ok(merge::merge::<Yrs>(&log)?.0)))?;
     let id = format!("merge of {} updates", count(merge::UPDATES));
     Ok(Row::single(id, "random insertions, without a document".to_owned(), cell))
 }

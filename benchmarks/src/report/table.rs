@@ -1,9 +1,9 @@
 //! The table in Markdown.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
-use super::measure::Pair;
+use yatta_benchmarks::measure::Pair;
+use yatta_benchmarks::units::{bytes, digits, duration};
 
 /// One benchmark.
 pub(crate) struct Row {
@@ -100,12 +100,13 @@ impl Table {
     fn row(&self, out: &mut String, row: &Row) {
         let mut cells: Vec<String> = row.cells.iter().map(cell).collect();
         cells.resize(COLUMNS.len(), String::new());
-        cells.push(row.document.map_or_else(String::new, |(v1, v2)| {
-            format!("{} / {}", bytes(v1 as f64), bytes(v2 as f64))
-        }));
-        cells.push(row.updates.map_or_else(String::new, |(count, size)| {
-            format!("{count}, {}", bytes(size as f64))
-        }));
+        cells.push(
+            row.document
+                .map_or_else(String::new, |(v1, v2)| format!("{} / {}", bytes(v1 as f64), bytes(v2 as f64))),
+        );
+        cells.push(
+            row.updates.map_or_else(String::new, |(count, size)| format!("{count}, {}", bytes(size as f64))),
+        );
         line_of(out, format_args!("| **{}** {} | {} |", row.id, row.title, cells.join(" | ")));
     }
 }
@@ -121,33 +122,6 @@ fn cell(pair: &Pair) -> String {
             format!("{} / {} ({}x)", duration(pair.yatta), duration(yrs), digits(ratio))
         }
         _ => format!("{} / not run", duration(pair.yatta)),
-    }
-}
-
-fn duration(time: Duration) -> String {
-    let nanos = time.as_secs_f64() * 1e9;
-    match nanos {
-        n if n < 1e3 => format!("{} ns", digits(n)),
-        n if n < 1e6 => format!("{} us", digits(n / 1e3)),
-        n if n < 1e9 => format!("{} ms", digits(n / 1e6)),
-        n => format!("{} s", digits(n / 1e9)),
-    }
-}
-
-fn bytes(count: f64) -> String {
-    match count {
-        n if n < 10_000.0 => format!("{} B", digits(n)),
-        n if n < 10_000_000.0 => format!("{} kB", digits(n / 1e3)),
-        n => format!("{} MB", digits(n / 1e6)),
-    }
-}
-
-/// Three digits are more than the runs agree on.
-fn digits(value: f64) -> String {
-    match value {
-        v if v < 10.0 => format!("{v:.2}"),
-        v if v < 100.0 => format!("{v:.1}"),
-        v => format!("{v:.0}"),
     }
 }
 

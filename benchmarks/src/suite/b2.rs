@@ -16,7 +16,9 @@ type Make = fn(&mut Random, u32) -> Vec<Edit>;
 /// Builds B2.1 to B2.4, each as published and concurrent, for `n` operations a client.
 pub fn b2(n: u32) -> Vec<Script> {
     let kinds: [(&str, &str, Make); 4] = [
-        ("B2.1", "insert a string of N characters at 0", |random, n| vec![Edit::insert(0, random.word(n, n))]),
+        ("B2.1", "insert a string of N characters at 0", |random, n| {
+            vec![Edit::insert(0, random.word(n, n))]
+        }),
         ("B2.2", "insert N characters at random positions", |random, n| inserts(random, n, 1, 1)),
         ("B2.3", "insert N words at random positions", |random, n| inserts(random, n, 3, 9)),
         ("B2.4", "insert and delete at random positions", inserts_and_deletes),

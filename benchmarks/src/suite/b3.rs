@@ -7,7 +7,8 @@ use crate::script::{Bytes, Finish, Script};
 pub fn b3(n: u32) -> Vec<Script> {
     let clients = n.isqrt() * 20;
     let set = |value| Edit::MapSet { value };
-    let mut objects = everyone("B3.2", "set an object in a map", clients, |i| set(Scalar::Person(i.to_string())));
+    let mut objects =
+        everyone("B3.2", "set an object in a map", clients, |i| set(Scalar::Person(i.to_string())));
     objects.bytes = Bytes::SameLength;
     vec![
         everyone("B3.1", "set a number in a map", clients, |i| set(Scalar::Number(i64::from(i)))),

@@ -39,7 +39,8 @@ fn a_fork_is_heard_as_its_parents_say() {
 fn stretches_end_where_another_branches_off() {
     let fork = trace(Kind::Concurrent, FORK);
     let script = fork.script(Grouping::Single).expect("it can be replayed");
-    let turns: Vec<_> = script.turns().map(|turn| (turn.peer, turn.hears.to_vec(), turn.edits.len())).collect();
+    let turns: Vec<_> =
+        script.turns().map(|turn| (turn.peer, turn.hears.to_vec(), turn.edits.len())).collect();
     assert_eq!(turns, [(0, vec![], 2), (0, vec![], 1), (1, vec![0], 1), (1, vec![1], 1)]);
     compare::both(&script).expect("both engines agree");
 }

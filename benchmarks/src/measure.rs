@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use yatta_benchmarks::engine::EngineError;
+use crate::canonical::read_var;
+use crate::engine::EngineError;
 
 /// Time one engine may take for one figure, set-up included. A slow engine is then run once.
 const BUDGET: Duration = Duration::from_millis(1500);
@@ -11,14 +12,16 @@ const MAX_RUNS: usize = 31;
 
 /// The median of either engine; `None` where it was not run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pair {
-    pub(crate) yatta: Duration,
-    pub(crate) yrs: Option<Duration>,
+pub struct Pair {
+    /// Of the first engine.
+    pub yatta: Duration,
+    /// Of the second engine, if it ran.
+    pub yrs: Option<Duration>,
 }
 
 impl Pair {
-    /// How often faster yatta is.
-    pub(crate) fn ratio(&self) -> Option<f64> {
+    /// Returns how often faster yatta is.
+    pub fn ratio(&self) -> Option<f64> {
         Some(self.yrs?.as_secs_f64() / self.yatta.as_secs_f64().max(1e-9))
     }
 }
@@ -56,7 +59,10 @@ impl Series {
 
 /// Runs both engines in turn, each as often as its budget allows. The closures return the time of the part
 /// that counts.
-pub(crate) fn interleaved(
+///
+/// # Errors
+/// The first one of a closure.
+pub fn interleaved(
     mut ours: impl FnMut() -> Result<Duration, EngineError>,
     mut theirs: Option<impl FnMut() -> Result<Duration, EngineError>>,
 ) -> Result<Pair, EngineError> {
@@ -78,18 +84,30 @@ pub(crate) fn interleaved(
     }
 }
 
+/// Runs one engine as often as its budget allows and returns the median.
+///
+/// # Errors
+/// The first one of the closure.
+pub fn alone(mut once: impl FnMut() -> Result<Duration, EngineError>) -> Result<Duration, EngineError> {
+    let mut series = Series::new();
+    while series.wants_more() {
+        series.run(&mut once)?;
+    }
+    Ok(series.median())
+}
+
 /// Runs `work` and returns the time; what it made is dropped by the caller, outside the clock.
-pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+pub fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let start = Instant::now();
     let made = work();
     (start.elapsed(), made)
 }
 
 /// Reads the number of structs from a V1 state of one client.
-pub(crate) fn items_of_one_client(state: &[u8]) -> Option<u64> {
+pub fn items_of_one_client(state: &[u8]) -> Option<u64> {
     let mut bytes = state;
-    let clients = yatta_benchmarks::canonical::read_var(&mut bytes)?;
-    (clients == 1).then(|| yatta_benchmarks::canonical::read_var(&mut bytes))?
+    let clients = read_var(&mut bytes)?;
+    (clients == 1).then(|| read_var(&mut bytes))?
 }
 
 #[cfg(test)]
