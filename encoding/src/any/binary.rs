@@ -33,6 +33,8 @@ const BYTES: u8 = 116;
 const MAX_RESERVE: usize = 16;
 /// lib0 writes integers up to this magnitude as such.
 const MAX_INTEGER: i64 = (1 << 31) - 1;
+/// The largest integer that JavaScript holds exactly.
+const SAFE: u64 = Number::I64_MAX_SAFE_INTEGER.unsigned_abs();
 const MARK_BYTES: u8 = 0;
 const MARK_BIGINT: u8 = 1;
 
@@ -138,12 +140,11 @@ fn scalar<R: Read>(r: &mut R, tag: u8) -> Result<Any, Error> {
         NULL => Any::Null,
         INTEGER => {
             let int: Signed<i64> = r.read_var_signed()?;
-            if int.value().unsigned_abs() > Number::I64_MAX_SAFE_INTEGER.unsigned_abs() {
-                return Err(Error::InvalidVarInt);
-            }
             Any::Number(match int.value() {
                 0 if int.is_negative() => Number::Float(-0.0),
-                value => Number::Int(value),
+                value if value.unsigned_abs() <= SAFE => Number::Int(value),
+                // JavaScript adds the bits up in a float.
+                value => Number::Float(value as f64),
             })
         }
         FLOAT32 => Any::Number(Number::Float(f64::from(r.read_f32()?))),
