@@ -2,7 +2,7 @@
 //!
 //! Every peer of the script is one document on every host. The first host leads: the operations are chosen from its
 //! documents and its updates are the messages. Every reply of the others, each emitted update in V1 and V2 included,
-//! must equal the leader's. At the end all peers are synchronised and must hold the same bytes.
+//! must equal the leader's. At the end all peers are synchronised and must hold the same document.
 
 use super::Host;
 use super::json::{Json, hex, unhex};
@@ -37,6 +37,8 @@ pub(crate) struct Outcome {
     /// The first difference of a host judged as yrs.
     pub(crate) departure: Option<Departure>,
     pub(crate) trace: Trace,
+    /// Whether all peers hold the same state bytes in the end, not only the same document.
+    pub(crate) equal_bytes: bool,
 }
 
 /// Where and how yrs departed.
@@ -57,9 +59,11 @@ struct Network<'a, 'b> {
     followers: &'a mut [Follower<'b>],
     taste: Taste,
     peers: usize,
+    clients: [u64; 5],
     waiting: Vec<Vec<Message>>,
     trace: Trace,
     departure: Option<Departure>,
+    equal_bytes: bool,
 }
 
 /// The client ids of the peers: neither in the order of the peers nor all of one varint length.
@@ -77,8 +81,17 @@ pub(crate) fn run(
     followers: &mut [Follower<'_>],
 ) -> Result<Outcome, String> {
     let waiting = (0..peers).map(|_| Vec::new()).collect();
-    let mut network =
-        Network { leader, followers, taste, peers, waiting, trace: Vec::new(), departure: None };
+    let mut network = Network {
+        leader,
+        followers,
+        taste,
+        peers,
+        clients: CLIENTS,
+        waiting,
+        trace: Vec::new(),
+        departure: None,
+        equal_bytes: false,
+    };
     let result = network.script(steps);
     if let Err(error) = result {
         let mut text = String::new();
@@ -91,7 +104,7 @@ pub(crate) fn run(
         return Err(format!("{text}{error}"));
     }
     network.free();
-    Ok(Outcome { departure: network.departure, trace: network.trace })
+    Ok(Outcome { departure: network.departure, trace: network.trace, equal_bytes: network.equal_bytes })
 }
 
 /// Runs a script again and again with steps taken out, as long as it fails, and returns the shortest failure.
@@ -136,7 +149,7 @@ impl Network<'_, '_> {
         self.all(Json::object([
             ("op", "new".into()),
             ("doc", name(peer)),
-            ("clientID", Json::Number(CLIENTS[peer] as f64)),
+            ("clientID", Json::Number(self.clients[peer] as f64)),
             ("gc", true.into()),
             ("guid", "g".into()),
         ]))?;
@@ -273,6 +286,8 @@ impl Network<'_, '_> {
         let request = [("op", "encode".into()), ("doc", name(peer)), ("enc", enc.into())];
         let state = self.all(Json::object(request))?.get("r").clone();
         self.all(Json::object([("op", "free".into()), ("doc", name(peer))]))?;
+        // a session never reuses the client id of an earlier one
+        self.clients[peer] += 10;
         self.open(peer)?;
         self.apply(peer, state, enc)
     }
@@ -288,9 +303,11 @@ impl Network<'_, '_> {
             let states: Result<Vec<_>, _> = (0..self.peers).map(|peer| self.state(peer)).collect();
             let states = states?;
             if states.iter().all(|state| *state == states[0]) {
+                self.equal_bytes = true;
                 return Ok(());
             }
-            if round == 5 {
+            // where an index has cut a surrogate pair, peers of Yjs differ for ever: only who split there has U+FFFD
+            if round == 5 && !self.taste.surrogates && !states.iter().all(|s| same_document(s, &states[0])) {
                 let states: Vec<_> = states.iter().map(|state| state_text(state)).collect();
                 return Err(format!("the peers do not converge:\n{}", states.join("\n")));
             }
@@ -362,8 +379,14 @@ impl Network<'_, '_> {
                 continue;
             }
             if as_yrs {
-                self.departure =
-                    Some(Departure { request: request.clone(), leader: reply.clone(), other });
+                let mut departure = Departure { request: request.clone(), leader: reply.clone(), other };
+                if request.get("op").as_str() == Some("encode") {
+                    // V1 says more readably what differs
+                    departure.request.set("enc", 1.into());
+                    departure.leader = self.leader.call(&departure.request);
+                    departure.other = normalised(&departure.request, &follower.host.call(&departure.request));
+                }
+                self.departure = Some(departure);
                 continue;
             }
             self.trace.push((request.clone(), reply.clone()));
@@ -405,6 +428,17 @@ fn follow_up(first: &Json, rng: &mut Pcg32) -> Option<Json> {
     }
     // a whole insertion, so that no surrogate pair is cut
     Some(Json::object([("op", delete.into()), ("index", index.into()), ("len", len.into()), ("h", h)]))
+}
+
+/// Equal values, state vectors and structs. In Yjs the bytes may still differ: runs of GC are joined where a transaction
+/// touches them, so two peers can hold them in different pieces.
+fn same_document(a: &[Json], b: &[Json]) -> bool {
+    let structs = |state: &[Json]| {
+        let bytes = state[state.len() - 2].as_str().and_then(|text| unhex(text).ok())?;
+        let update = wire::decode(&bytes).ok()?;
+        Some((wire::squashed(&update.structs), update.deletes))
+    };
+    a[..a.len() - 2] == b[..b.len() - 2] && structs(a).is_some() && structs(a) == structs(b)
 }
 
 /// Equal, apart from the order of keys in values.

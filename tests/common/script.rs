@@ -67,8 +67,17 @@ pub(crate) enum Action {
     Reload,
 }
 
+/// How updates travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Delivery {
+    /// In any order, some twice, some merged.
+    Random,
+    /// Only as differences of state vectors, which never leave a gap.
+    Orderly,
+}
+
 /// Makes the script of a seed.
-pub(crate) fn generate(seed: u64, peers: usize, len: usize) -> Vec<Step> {
+pub(crate) fn generate(seed: u64, peers: usize, len: usize, delivery: Delivery) -> Vec<Step> {
     let mut rng = Pcg32::seed_from_u64(seed);
     let mut step = |action| Step { peer: rng.random_range(0..peers), action, seed: rng.random() };
     let mut steps = Vec::with_capacity(len);
@@ -78,9 +87,9 @@ pub(crate) fn generate(seed: u64, peers: usize, len: usize) -> Vec<Step> {
             0..40 => Action::Edit,
             40..50 => Action::Burst,
             50..60 => Action::Transact,
-            60..84 if peers > 1 => Action::Deliver,
-            84..90 if peers > 1 => Action::Merge,
-            90..98 if peers > 1 => Action::Sync,
+            60..84 if peers > 1 && delivery == Delivery::Random => Action::Deliver,
+            84..90 if peers > 1 && delivery == Delivery::Random => Action::Merge,
+            72..98 if peers > 1 => Action::Sync,
             98.. => Action::Reload,
             _ => Action::Edit,
         }));
@@ -190,7 +199,8 @@ fn text(taste: Taste, rng: &mut Pcg32, shape: &Json) -> Json {
         _ => {
             let content = match rng.random_range(0..3) {
                 0 if several => value::shared(rng, taste.values, 0),
-                _ => value::object(rng, taste.values, 1),
+                _ if taste.values == Values::Yrs => value::object(rng, Values::Yrs, 1),
+                _ => value::object(rng, Values::Json, 1),
             };
             let mut embed = Json::object([("op", "text_embed".into()), index, ("value", content)]);
             if rng.random_bool(0.5) {
