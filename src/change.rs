@@ -1,0 +1,106 @@
+//! What a transaction did: layer 4, filled by the engine and read by the commit.
+//!
+//! Everything here grows with the changes of one transaction, never with the document.
+
+use smallvec::SmallVec;
+
+use crate::block::index::{BranchIdx, ClientIdx, ItemIdx, KeyIdx};
+use crate::block::item::Id;
+
+/// A deleted range of one client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DeletedRange {
+    pub(crate) client: ClientIdx,
+    pub(crate) clock: u32,
+    pub(crate) len: u32,
+}
+
+/// The changes of one transaction.
+#[derive(Default, Debug)]
+pub(crate) struct ChangeSet {
+    /// The state of each client that got new blocks, before the first of them.
+    before: SmallVec<[(ClientIdx, u32); 2]>,
+    /// What was deleted, in the order in which it happened; neighbours are joined as they come.
+    pub(crate) deleted: Vec<DeletedRange>,
+    /// Items that may now join their left neighbour.
+    pub(crate) candidates: Vec<ItemIdx>,
+    /// Types that changed, with the key for map entries (`NONE` for the sequence), in the order of the first change.
+    pub(crate) touched: Vec<(BranchIdx, KeyIdx)>,
+    /// Sub-documents that came, went, or were asked to load (content slots).
+    pub(crate) subdocs_added: Vec<ItemIdx>,
+    pub(crate) subdocs_removed: Vec<ItemIdx>,
+    /// Trees are rebuilt at the commit rather than kept up to date (a large update).
+    pub(crate) bulk: bool,
+    /// Somebody may look at deleted content before the commit collects it: no shortcut may drop it at once.
+    pub(crate) hold_content: bool,
+}
+
+impl ChangeSet {
+    pub(crate) fn clear(&mut self) {
+        self.before.clear();
+        self.deleted.clear();
+        self.candidates.clear();
+        self.touched.clear();
+        self.subdocs_added.clear();
+        self.subdocs_removed.clear();
+        self.bulk = false;
+        self.hold_content = false;
+    }
+
+    /// Notes the state of a client before its first new block.
+    #[inline]
+    pub(crate) fn note_before(&mut self, client: ClientIdx, state: u32) {
+        if self.before.last().is_some_and(|last| last.0 == client) {
+            return;
+        }
+        if !self.before.iter().any(|entry| entry.0 == client) {
+            self.before.push((client, state));
+        } else {
+            let place = self.before.iter().position(|entry| entry.0 == client).unwrap_or(0);
+            let last = self.before.len() - 1;
+            self.before.swap(place, last);
+        }
+    }
+
+    /// Clients with new blocks and their state before.
+    pub(crate) fn inserted(&self) -> &[(ClientIdx, u32)] {
+        &self.before
+    }
+
+    /// The state of `client` before this transaction, given its state now.
+    pub(crate) fn state_before(&self, client: ClientIdx, now: u32) -> u32 {
+        self.before.iter().find(|entry| entry.0 == client).map_or(now, |entry| entry.1)
+    }
+
+    /// Notes a deleted range.
+    #[inline]
+    pub(crate) fn delete(&mut self, id: Id, len: u32) {
+        if let Some(last) = self.deleted.last_mut()
+            && last.client == id.client
+        {
+            if last.clock + last.len == id.clock {
+                last.len += len;
+                return;
+            }
+            if id.clock + len == last.clock {
+                last.clock = id.clock;
+                last.len += len;
+                return;
+            }
+        }
+        self.deleted.push(DeletedRange { client: id.client, clock: id.clock, len });
+    }
+
+    /// Notes that a type changed.
+    #[inline]
+    pub(crate) fn touch(&mut self, branch: BranchIdx, key: KeyIdx) {
+        if self.touched.last() != Some(&(branch, key)) {
+            self.touched.push((branch, key));
+        }
+    }
+
+    /// Whether nothing happened.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.before.is_empty() && self.deleted.is_empty()
+    }
+}

@@ -1,0 +1,112 @@
+//! Subscriptions to a document as a whole. They live outside the lock: subscribing needs no transaction.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::{Doc, TransactionAcqError};
+use crate::transaction::registry::Registry;
+use crate::transaction::{Origin, TransactionCleanupEvent, TransactionMut, UpdateEvent};
+
+type UpdateCallback = dyn FnMut(&TransactionMut<'_>, &UpdateEvent) + Send;
+type CleanupCallback = dyn FnMut(&TransactionMut<'_>, &TransactionCleanupEvent) + Send;
+type BeforeCallback = dyn FnMut(&TransactionMut<'_>) + Send;
+type AfterCallback = dyn FnMut(&mut TransactionMut<'_>) + Send;
+
+/// All subscriptions of a document.
+#[derive(Default)]
+pub(crate) struct DocEvents {
+    pub(crate) update_v1: Registry<UpdateCallback>,
+    pub(crate) update_v2: Registry<UpdateCallback>,
+    pub(crate) cleanup: Registry<CleanupCallback>,
+    pub(crate) before_observers: Registry<BeforeCallback>,
+    pub(crate) after_transaction: Registry<AfterCallback>,
+    /// How many subscriptions to types there are; while there are none, the commit looks for none.
+    types: AtomicUsize,
+}
+
+impl DocEvents {
+    /// Whether somebody may look at deleted content before it is collected.
+    #[inline]
+    pub(crate) fn hold_content(&self) -> bool {
+        self.observing_types() || !self.after_transaction.is_empty() || !self.before_observers.is_empty()
+    }
+
+    /// Whether there are subscriptions to types.
+    #[inline]
+    pub(crate) fn observing_types(&self) -> bool {
+        self.types.load(Ordering::Acquire) > 0
+    }
+
+    /// Counts a subscription to a type.
+    pub(crate) fn count_type(&self, added: bool) {
+        if added {
+            self.types.fetch_add(1, Ordering::AcqRel);
+        } else {
+            self.types.fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+}
+
+macro_rules! subscriptions {
+    ($($(#[$doc:meta])* $observe:ident, $unobserve:ident, $field:ident, ($($argument:ty),*);)*) => {
+        impl Doc {
+            $(
+                $(#[$doc])*
+                ///
+                /// Callbacks are called in the order of their subscription; one of the same key is replaced.
+                ///
+                /// # Errors
+                /// Never: subscribing needs no transaction. The type is yrs's.
+                pub fn $observe<K, F>(&self, key: K, f: F) -> Result<(), TransactionAcqError>
+                where
+                    K: Into<Origin>,
+                    F: FnMut($($argument),*) + Send + 'static,
+                {
+                    self.inner().events.$field.subscribe(key.into(), Box::new(f));
+                    Ok(())
+                }
+
+                /// Ends a subscription. Returns whether there was one of this key.
+                ///
+                /// # Errors
+                /// Never: unsubscribing needs no transaction. The type is yrs's.
+                pub fn $unobserve<K: Into<Origin>>(&self, key: K) -> Result<bool, TransactionAcqError> {
+                    Ok(self.inner().events.$field.unsubscribe(&key.into()))
+                }
+            )*
+        }
+
+        impl TransactionMut<'_> {
+            $(
+                $(#[$doc])*
+                ///
+                /// Callbacks are called in the order of their subscription; one of the same key is replaced.
+                pub fn $observe<K, F>(&mut self, key: K, f: F)
+                where
+                    K: Into<Origin>,
+                    F: FnMut($($argument),*) + Send + 'static,
+                {
+                    self.doc().inner().events.$field.subscribe(key.into(), Box::new(f));
+                }
+
+                /// Ends a subscription. Returns whether there was one of this key.
+                pub fn $unobserve<K: Into<Origin>>(&self, key: K) -> bool {
+                    self.doc().inner().events.$field.unsubscribe(&key.into())
+                }
+            )*
+        }
+    };
+}
+
+subscriptions! {
+    /// Calls back with the V1 update of each transaction that changed something.
+    observe_update_v1, unobserve_update_v1, update_v1, (&TransactionMut<'_>, &UpdateEvent);
+    /// Calls back with the V2 update of each transaction that changed something.
+    observe_update_v2, unobserve_update_v2, update_v2, (&TransactionMut<'_>, &UpdateEvent);
+    /// Calls back after a transaction has been tidied up.
+    observe_transaction_cleanup, unobserve_transaction_cleanup, cleanup,
+        (&TransactionMut<'_>, &TransactionCleanupEvent);
+    /// Calls back after the observers of a transaction, before deleted content is collected.
+    observe_after_transaction, unobserve_after_transaction, after_transaction, (&mut TransactionMut<'_>);
+    /// Calls back before the observers of types.
+    observe_before_observer_calls, unobserve_before_observer_calls, before_observers, (&TransactionMut<'_>);
+}

@@ -1,0 +1,170 @@
+//! `Doc`: a document and its options (the layer of `transaction`, see there).
+//!
+//! A `Doc` is a reference: clones are the same document. It is `Send` and `Sync`; all access goes through transactions.
+
+mod events;
+mod options;
+mod transact;
+
+use std::any::Any as StdAny;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use yatta_encoding::ClientID;
+
+use crate::change::ChangeSet;
+use crate::store::{OffsetKind, Store};
+use crate::transaction::handle::link_to_doc;
+use crate::transaction::lock::{DocLock, DocState};
+
+pub(crate) use events::DocEvents;
+pub use options::{Options, Uuid, uuid_v4, uuid_v4_from};
+pub use transact::{Transact, TransactionAcqError};
+
+/// Numbers stores, so that a handle is told from one of another document.
+static NEXT_UID: AtomicU64 = AtomicU64::new(1);
+
+/// What all clones of a `Doc` share.
+pub(crate) struct DocInner {
+    pub(crate) lock: DocLock,
+    pub(crate) options: Options,
+    pub(crate) events: DocEvents,
+    /// The client id may change on a clash, and is read without the lock.
+    client_id: AtomicU64,
+}
+
+impl DocInner {
+    pub(crate) fn set_client_id(&self, client: ClientID) {
+        self.client_id.store(client.get(), Ordering::Release);
+    }
+}
+
+/// A document: a set of named shared types that merge with those of other peers.
+///
+/// ```
+/// use yatta::{Doc, ReadTxn, StateVector, Text, GetString, Transact, Update, updates::decoder::Decode};
+///
+/// let doc = Doc::new();
+/// let text = doc.get_or_insert_text("article");
+/// text.insert(&mut doc.transact_mut(), 0, "hello");
+///
+/// let peer = Doc::new();
+/// let copy = peer.get_or_insert_text("article");
+/// let update = doc.transact().encode_state_as_update_v1(&StateVector::default());
+/// peer.transact_mut().apply_update(Update::decode_v1(&update)?)?;
+/// assert_eq!(copy.get_string(&peer.transact()), "hello");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Doc(Arc<DocInner>);
+
+impl Doc {
+    /// Makes an empty document with default options and a random client id of 32 bits.
+    pub fn new() -> Self {
+        Self::with_options(Options::default())
+    }
+
+    /// Makes an empty document with this client id, which must be used by no other peer.
+    pub fn with_client_id(client_id: u64) -> Self {
+        Self::with_options(Options::with_client_id(ClientID::new(client_id)))
+    }
+
+    /// Makes an empty document.
+    pub fn with_options(options: Options) -> Self {
+        Self(Arc::new_cyclic(|this| {
+            let uid = NEXT_UID.fetch_add(1, Ordering::Relaxed);
+            let mut store = Store::new(options.client_id, options.offset_kind, options.skip_gc, uid);
+            store.owner = Weak::<DocInner>::clone(this);
+            DocInner {
+                lock: DocLock::new(DocState { store, spare: ChangeSet::default() }),
+                client_id: AtomicU64::new(options.client_id.get()),
+                options,
+                events: DocEvents::default(),
+            }
+        }))
+    }
+
+    pub(crate) fn inner(&self) -> &DocInner {
+        &self.0
+    }
+
+    /// A link that leads back to this document.
+    pub(crate) fn link(&self) -> Arc<dyn StdAny + Send + Sync> {
+        Arc::<DocInner>::clone(&self.0)
+    }
+
+    /// The document that a store belongs to.
+    pub(crate) fn from_link(link: Arc<dyn StdAny + Send + Sync>) -> Option<Self> {
+        link_to_doc(link).map(Self)
+    }
+
+    /// Returns the client id under which this document writes.
+    pub fn client_id(&self) -> ClientID {
+        ClientID::new(self.0.client_id.load(Ordering::Acquire))
+    }
+
+    /// Returns the globally unique id of this document.
+    pub fn guid(&self) -> Uuid {
+        Arc::clone(&self.0.options.guid)
+    }
+
+    /// Returns the collection that this document belongs to, for providers that know such a thing.
+    pub fn collection_id(&self) -> Option<Arc<str>> {
+        self.0.options.collection_id.clone()
+    }
+
+    /// Returns whether deleted content is kept.
+    pub fn skip_gc(&self) -> bool {
+        self.0.options.skip_gc
+    }
+
+    /// Returns whether peers load this sub-document without being asked.
+    pub fn auto_load(&self) -> bool {
+        self.0.options.auto_load
+    }
+
+    /// Returns whether this document should be synced now.
+    pub fn should_load(&self) -> bool {
+        self.0.options.should_load
+    }
+
+    /// Returns how indices and lengths of text are counted.
+    pub fn offset_kind(&self) -> OffsetKind {
+        self.0.options.offset_kind
+    }
+
+    /// Returns whether two handles are of the same document.
+    pub fn ptr_eq(a: &Self, b: &Self) -> bool {
+        Arc::ptr_eq(&a.0, &b.0)
+    }
+
+    /// Checks the invariants of docs/ARCHITECTURE.md and stops with the values if one is broken. Cost O(document).
+    #[doc(hidden)]
+    pub fn check(&self) {
+        self.transact().store_ref().check();
+    }
+}
+
+impl Default for Doc {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl PartialEq for Doc {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.options.guid == other.0.options.guid
+    }
+}
+
+impl std::fmt::Debug for Doc {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Doc(client {}, guid {})", self.client_id(), self.0.options.guid)
+    }
+}
+
+impl std::fmt::Display for Doc {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Debug::fmt(self, f)
+    }
+}

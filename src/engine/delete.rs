@@ -1,0 +1,107 @@
+//! Deleting an item: it stays in its list, its width becomes 0, and what it holds is deleted with it.
+//!
+//! The content is let go later (`gc`), so that observers can still see it. Nested types are walked with an explicit
+//! stack: they may be nested as deep as a peer likes.
+
+use crate::block::content::Content;
+use crate::block::index::{BranchIdx, ClientIdx, ItemIdx};
+use crate::block::item::{Flags, Id, Kind};
+use crate::change::ChangeSet;
+use crate::engine::split::split;
+use crate::store::Store;
+
+/// Deletes an item and all that it holds. Deleting twice does nothing.
+pub(crate) fn delete(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) {
+    let Some(branch) = delete_one(store, changes, slot) else { return };
+    let mut open = vec![branch];
+    while let Some(branch) = open.pop() {
+        delete_children(store, changes, branch, &mut open);
+    }
+}
+
+/// Deletes an item alone. Returns the type that it holds, if it does.
+fn delete_one(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) -> Option<BranchIdx> {
+    let item = store.items[slot];
+    if item.is_deleted() {
+        return None;
+    }
+    let key = item.key();
+    store.items[slot].flags.set(Flags::DELETED);
+    if key.is_none() {
+        let width = store.visible_width(&item);
+        let node = &mut store.branches[item.parent];
+        node.len -= width;
+        node.marker = crate::branch::node::SearchMarker::NONE;
+        if let Some(tree) = &mut node.tree {
+            let view = Store::tree_view(&mut store.items, &store.contents);
+            if width > 0 {
+                tree.set_width(&view, slot, 0);
+            }
+            if item.kind() == Kind::Format {
+                tree.mark_changed(&view, slot);
+            }
+        }
+    }
+    changes.delete(item.id, item.len);
+    changes.candidates.push(slot);
+    if item.right.is_some() {
+        changes.candidates.push(item.right);
+    }
+    changes.touch(item.parent, key);
+    match item.kind() {
+        Kind::Type => {
+            let Content::Type(branch) = *store.boxed(&item) else { unreachable!("{item:?} is a type") };
+            Some(branch)
+        }
+        Kind::Doc => {
+            changes.subdocs_removed.push(slot);
+            None
+        }
+        _ => None,
+    }
+}
+
+fn delete_children(store: &mut Store, changes: &mut ChangeSet, branch: BranchIdx, open: &mut Vec<BranchIdx>) {
+    let mut at = store.branches[branch].start;
+    while let Some(slot) = at.some() {
+        delete_child(store, changes, slot, open);
+        at = store.items[slot].right;
+    }
+    let mut place = 0;
+    while let Some((_, slot)) = store.branches[branch].map.at(place) {
+        delete_child(store, changes, slot, open);
+        place += 1;
+    }
+}
+
+fn delete_child(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, open: &mut Vec<BranchIdx>) {
+    if store.items[slot].is_deleted() {
+        // Deleted by an earlier transaction: its parent is collected now, so it may become mergeable.
+        changes.candidates.push(slot);
+    } else if let Some(branch) = delete_one(store, changes, slot) {
+        open.push(branch);
+    }
+}
+
+/// Deletes the range `clock..end` of a client, which must be below its state; splits at both ends.
+pub(crate) fn delete_range(store: &mut Store, changes: &mut ChangeSet, client: ClientIdx, clock: u32, end: u32) {
+    debug_assert!(end <= store.state(client), "{client:?} {clock}..{end} is not here yet");
+    let mut clock = clock;
+    while clock < end {
+        let mut slot = store.item_at(Id::new(client, clock));
+        let item = store.items[slot];
+        if item.is_deleted() {
+            clock = item.end();
+            continue;
+        }
+        if item.id.clock < clock {
+            slot = split(store, changes, slot, clock - item.id.clock);
+        }
+        let item = store.items[slot];
+        if item.end() > end {
+            split(store, changes, slot, end - item.id.clock);
+        }
+        clock = store.items[slot].end();
+        delete(store, changes, slot);
+    }
+}

@@ -1,0 +1,170 @@
+//! Writing blocks and deletions of a store as an update, in either codec.
+//!
+//! Cost O(what is written); a state also looks at every block once for its delete set.
+
+use std::borrow::Cow;
+
+use yatta_encoding::block::{
+    Parent, TypeTag, write_any_content, write_binary_content, write_deleted_content, write_doc_content,
+    write_embed_content, write_format_content, write_gc, write_item_head, write_json_content, write_skip,
+    write_string_content, write_type_content,
+};
+use yatta_encoding::delete_set::write_delete_set;
+use yatta_encoding::{ClientID, Encoder};
+
+use crate::block::content::Content;
+use crate::block::index::{ClientIdx, ItemIdx};
+use crate::block::item::{Id, Item, Kind};
+use crate::block::text_buffer::utf16_len;
+use crate::change::DeletedRange;
+use crate::ids::StateVector;
+use crate::store::Store;
+
+/// Writes all that a peer with this state lacks, and the complete delete set.
+pub(crate) fn encode_diff<E: Encoder>(store: &Store, known: &StateVector, encoder: &mut E) {
+    let order = store.clients_descending();
+    let mut parts = Vec::with_capacity(order.len());
+    for client in &order {
+        let from = known.get(&store.client(*client).id);
+        if from < store.state(*client) {
+            parts.push((*client, from));
+        }
+    }
+    write_blocks(store, encoder, &parts);
+    let mut ranges = Vec::new();
+    for client in &order {
+        deleted_ranges(store, *client, &mut ranges);
+    }
+    write_ranges(store, encoder, &ranges);
+}
+
+/// Writes what a transaction did: the new blocks of each client from a clock on, and its deletions (clients
+/// descending, ranges ascending).
+pub(crate) fn encode_changes<E: Encoder>(
+    store: &Store,
+    encoder: &mut E,
+    parts: &[(ClientIdx, u32)],
+    deleted: &[DeletedRange],
+) {
+    write_blocks(store, encoder, parts);
+    write_ranges(store, encoder, deleted);
+}
+
+/// Appends the deleted ranges of a client in clock order, neighbours joined.
+pub(crate) fn deleted_ranges(store: &Store, client: ClientIdx, ranges: &mut Vec<DeletedRange>) {
+    let begin = ranges.len();
+    for (clock, slot) in store.client(client).blocks.iter() {
+        let item = &store.items[slot];
+        if !item.is_deleted() {
+            continue;
+        }
+        match ranges[begin..].last_mut() {
+            Some(last) if last.clock + last.len == clock => last.len += item.len,
+            _ => ranges.push(DeletedRange { client, clock, len: item.len }),
+        }
+    }
+}
+
+fn write_ranges<E: Encoder>(store: &Store, encoder: &mut E, ranges: &[DeletedRange]) {
+    let pairs: Vec<(u32, u32)> = ranges.iter().map(|range| (range.clock, range.len)).collect();
+    let mut clients: Vec<(ClientID, &[(u32, u32)])> = Vec::new();
+    let mut begin = 0;
+    for group in ranges.chunk_by(|a, b| a.client == b.client) {
+        clients.push((store.client(group[0].client).id, &pairs[begin..begin + group.len()]));
+        begin += group.len();
+    }
+    write_delete_set(encoder, clients.into_iter());
+}
+
+/// Writes the blocks of clients from a clock on.
+fn write_blocks<E: Encoder>(store: &Store, encoder: &mut E, parts: &[(ClientIdx, u32)]) {
+    encoder.write_var(parts.len() as u64);
+    for (client, from) in parts {
+        let client = store.client(*client);
+        let mut blocks = client.blocks.iter_from(*from);
+        let (Some((start, first)), Some(pos)) = (blocks.next(), client.blocks.position(*from)) else {
+            unreachable!("I1: {:?} has blocks", client.id)
+        };
+        let count = client.blocks.count_from(pos);
+        let offset = from.saturating_sub(start);
+        encoder.write_var(count as u64);
+        encoder.write_client(client.id);
+        encoder.write_var(start + offset);
+        write_block(store, encoder, first, offset);
+        for (_, slot) in blocks {
+            write_block(store, encoder, slot, 0);
+        }
+    }
+}
+
+/// Writes one block without its first `offset` units.
+pub(crate) fn write_block<E: Encoder>(store: &Store, encoder: &mut E, slot: ItemIdx, offset: u32) {
+    let item = &store.items[slot];
+    match item.kind() {
+        Kind::Gc => return write_gc(encoder, item.len - offset),
+        Kind::Skip => return write_skip(encoder, item.len - offset),
+        _ => {}
+    }
+    let origin = if offset > 0 { Id::new(item.id.client, item.id.clock + offset - 1) } else { item.origin };
+    let public = |id: Id| id.is_some().then(|| store.public_id(id));
+    let (origin, right_origin) = (public(origin), public(item.right_origin));
+    let key = item.key();
+    let sub = key.is_some().then(|| store.key(key).as_ref());
+    let parent = if origin.is_some() || right_origin.is_some() {
+        Parent::Inherit
+    } else {
+        let node = &store.branches[item.parent];
+        match &node.name {
+            Some(name) => Parent::Root(Cow::Borrowed(name.as_ref())),
+            None => Parent::Branch(store.public_id(store.items[node.item].id)),
+        }
+    };
+    write_item_head(encoder, item.kind() as u8, origin, right_origin, &parent, sub, sub.is_some());
+    write_content(store, encoder, item, offset);
+}
+
+fn write_content<E: Encoder>(store: &Store, encoder: &mut E, item: &Item, offset: u32) {
+    match item.kind() {
+        Kind::Deleted => return write_deleted_content(encoder, item.len - offset),
+        Kind::String => {
+            let text = store.text(item);
+            return match offset {
+                0 => write_string_content(encoder, text, item.len),
+                _ => write_text_tail(store, encoder, item, offset),
+            };
+        }
+        _ => {}
+    }
+    match store.boxed(item) {
+        Content::Any(values) => write_any_content(encoder, &values[offset as usize..]),
+        Content::Json(values) => write_json_content(encoder, &values[offset as usize..]),
+        Content::Binary(bytes) => write_binary_content(encoder, bytes),
+        Content::Embed(value) => write_embed_content(encoder, value),
+        Content::Format(key, value) => write_format_content(encoder, store.key(*key), value),
+        Content::Type(branch) => write_type_content(encoder, &type_tag(store, *branch)),
+        Content::Doc(doc) => write_doc_content(encoder, &doc.guid, &doc.options),
+        Content::Free => unreachable!("I10: {item:?} has no content"),
+    }
+}
+
+fn type_tag(store: &Store, branch: crate::block::index::BranchIdx) -> TypeTag<'_> {
+    let tag = &store.branches[branch].tag;
+    TypeTag { kind: tag.kind, name: tag.name.as_deref().map(Cow::Borrowed), extra: None }
+}
+
+/// The tail of a string; a cut within a surrogate pair leaves the lone half, which UTF-8 writes as U+FFFD.
+fn write_text_tail<E: Encoder>(store: &Store, encoder: &mut E, item: &Item, offset: u32) {
+    let buffer = &store.client(item.id.client).text;
+    let end = store.text_end(item);
+    let (byte, inside) = if item.flags.has(crate::block::item::Flags::ASCII) {
+        (item.content + offset, false)
+    } else {
+        buffer.byte_at(item.content, offset)
+    };
+    if inside {
+        let tail = format!("\u{FFFD}{}", &buffer.slice(byte, end)[4..]);
+        write_string_content(encoder, &tail, utf16_len(&tail));
+    } else {
+        write_string_content(encoder, buffer.slice(byte, end), item.len - offset);
+    }
+}

@@ -1,0 +1,17 @@
+//! What changes a document: layer 5. Every function takes the store and the change set, never a transaction.
+//!
+//! `place` links an item, `split` cuts one, `integrate` finds the place of a remote one, `delete` deletes, `gc` and
+//! `squash` tidy up at the commit, `apply` takes in an update.
+
+pub(crate) mod apply;
+pub(crate) mod clean;
+pub(crate) mod delete;
+pub(crate) mod encode;
+pub(crate) mod format;
+pub(crate) mod gc;
+pub(crate) mod insert;
+pub(crate) mod integrate;
+pub(crate) mod pending;
+pub(crate) mod place;
+pub(crate) mod split;
+pub(crate) mod squash;

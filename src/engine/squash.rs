@@ -1,0 +1,175 @@
+//! Joining neighbours that were written as one run, at the commit.
+//!
+//! Only the candidates of the transaction are looked at, each against its left neighbour (a collected range also
+//! against its right one). Keeps I6. The conditions are those of Yjs, so that the bytes are too.
+
+use crate::block::content::Content;
+use crate::block::index::{ItemIdx, KeyIdx};
+use crate::block::item::{Flags, Item, Kind};
+use crate::branch::node::SearchMarker;
+use crate::change::ChangeSet;
+use crate::store::Store;
+
+/// Joins what can be joined around the candidates, from the last to the first.
+pub(crate) fn squash(store: &mut Store, changes: &mut ChangeSet) {
+    let mut candidates = std::mem::take(&mut changes.candidates);
+    for slot in candidates.iter().rev() {
+        let flags = store.items[*slot].flags;
+        if flags.has(Flags::FREE) {
+            continue;
+        }
+        if flags.kind() == Kind::Gc {
+            join_collected(store, *slot);
+        } else {
+            try_merge(store, *slot);
+        }
+    }
+    candidates.clear();
+    changes.candidates = candidates;
+}
+
+/// Joins an item to its left neighbour if the two can be one.
+pub(crate) fn try_merge(store: &mut Store, slot: ItemIdx) -> bool {
+    let right = store.items[slot];
+    if right.left.is_none() {
+        return false;
+    }
+    let left = store.items[right.left];
+    if !can_merge(&left, &right) || !merge_content(store, right.left, slot) {
+        return false;
+    }
+    let left_slot = right.left;
+    let merged = &mut store.items[left_slot];
+    merged.len += right.len;
+    merged.right = right.right;
+    if !right.flags.has(Flags::ASCII) {
+        merged.flags.clear(Flags::ASCII);
+    }
+    if right.flags.has(Flags::KEEP) {
+        merged.flags.set(Flags::KEEP);
+    }
+    if right.right.is_some() {
+        store.items[right.right].left = left_slot;
+    }
+    unlink_right(store, &left, left_slot, &right, slot);
+    store.client_mut(right.id.client).blocks.remove(right.id.clock);
+    store.items.free(slot);
+    true
+}
+
+/// Yjs: `Item.mergeWith`, but for the content.
+fn can_merge(left: &Item, right: &Item) -> bool {
+    const NEVER: u32 = Flags::REDONE | Flags::LINKED;
+    left.id.client == right.id.client
+        && left.end() == right.id.clock
+        && left.kind() == right.kind()
+        && right.origin == left.last_id()
+        && left.right_origin == right.right_origin
+        && left.is_deleted() == right.is_deleted()
+        && !left.flags.has(NEVER)
+        && !right.flags.has(NEVER)
+}
+
+/// Appends the content of `right` to that of `left`; false if this kind of content does not join.
+fn merge_content(store: &mut Store, left: ItemIdx, right: ItemIdx) -> bool {
+    let (left_item, right_item) = (store.items[left], store.items[right]);
+    match left_item.kind() {
+        Kind::Deleted => true,
+        Kind::String => {
+            merge_text(store, left, &left_item, &right_item);
+            true
+        }
+        Kind::Any => {
+            let Content::Any(mut tail) = store.contents.take(right_item.content) else {
+                unreachable!("{right_item:?} holds no values")
+            };
+            let Content::Any(values) = store.contents.get_mut(left_item.content) else {
+                unreachable!("{left_item:?} holds no values")
+            };
+            values.append(&mut tail);
+            true
+        }
+        Kind::Json => {
+            let Content::Json(mut tail) = store.contents.take(right_item.content) else {
+                unreachable!("{right_item:?} holds no values")
+            };
+            let Content::Json(values) = store.contents.get_mut(left_item.content) else {
+                unreachable!("{left_item:?} holds no values")
+            };
+            values.append(&mut tail);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Contiguous clocks are contiguous bytes, unless a surrogate pair was split: then both parts are copied.
+fn merge_text(store: &mut Store, left: ItemIdx, left_item: &Item, right_item: &Item) {
+    let left_end = store.text_end(left_item);
+    if left_end == right_item.content {
+        return;
+    }
+    let client = left_item.id.client;
+    let right_end = store.text_end(right_item);
+    let text = &store.client(client).text;
+    let joined =
+        [text.slice(left_item.content, left_end), text.slice(right_item.content, right_end)].concat();
+    let start = store.push_text(client, &joined).0;
+    store.drop_text(client, left_item.content, left_end);
+    store.drop_text(client, right_item.content, right_end);
+    store.items[left].content = start;
+}
+
+/// Takes the right item out of its parent; `left` is the left item as it was.
+fn unlink_right(store: &mut Store, left: &Item, left_slot: ItemIdx, right: &Item, slot: ItemIdx) {
+    let key: KeyIdx = right.key();
+    if key.is_some() {
+        if right.right.is_none() {
+            store.branches[right.parent].map.set(key, left_slot);
+        }
+        return;
+    }
+    let right_width = store.visible_width(right);
+    let left_width = store.visible_width(left);
+    let node = &mut store.branches[right.parent];
+    node.items -= 1;
+    if right.right.is_none() {
+        node.end = left_slot;
+    }
+    if node.marker.item == slot {
+        node.marker = SearchMarker { item: left_slot, index: node.marker.index - left_width };
+    }
+    if let Some(tree) = &mut node.tree {
+        let mut view = Store::tree_view(&mut store.items, &store.contents);
+        tree.remove(&mut view, slot);
+        if right_width > 0 {
+            tree.set_width(&view, left_slot, left_width + right_width);
+        }
+    }
+}
+
+/// Joins a collected range to the collected ranges before and after it.
+fn join_collected(store: &mut Store, slot: ItemIdx) {
+    let item = store.items[slot];
+    let blocks = &store.client(item.id.client).blocks;
+    let Some(pos) = blocks.position(item.id.clock) else { return };
+    let next = blocks.next(pos).and_then(|pos| blocks.at(pos));
+    let previous = blocks.prev(pos).and_then(|pos| blocks.at(pos));
+    if let Some((_, next)) = next
+        && store.items[next].kind() == Kind::Gc
+    {
+        absorb(store, slot, next);
+    }
+    if let Some((_, previous)) = previous
+        && store.items[previous].kind() == Kind::Gc
+    {
+        absorb(store, previous, slot);
+    }
+}
+
+fn absorb(store: &mut Store, left: ItemIdx, right: ItemIdx) {
+    let item = store.items[right];
+    store.items[left].len += item.len;
+    store.client_mut(item.id.client).blocks.remove(item.id.clock);
+    store.items.free(right);
+}

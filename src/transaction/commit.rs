@@ -1,0 +1,249 @@
+//! The commit, phase by phase, in the order of Yjs.
+//!
+//! 1. sort and join the deletions; 2. observers before the type observers; 3. type observers, then deep ones; 4. observers
+//! after the transaction; 5. after a remote change of formatted text: find needless marks (they go in a transaction of
+//! their own); 6. collect deleted content; 7. squash; 8. rebuild trees that a large update left behind; 9. a new client
+//! id if somebody else uses ours; 10. clean-up observers; 11. update observers; 12. sub-documents.
+//!
+//! Every phase costs O(changes); one that nobody listens to costs a load.
+
+use std::collections::BTreeMap;
+
+use yatta_encoding::{ClientID, EncoderV1, EncoderV2, Encoder};
+
+use super::event::{TransactionCleanupEvent, UpdateEvent};
+use super::handle::BranchPtr;
+use super::{Summary, TransactionMut, sort_ranges};
+use crate::block::index::BranchIdx;
+use crate::branch::node::TREE_MIN;
+use crate::change::ChangeSet;
+use crate::engine::{clean, gc, squash};
+
+impl TransactionMut<'_> {
+    /// Commits: tells observers, tidies up, emits the update. Dropping the transaction does the same. Doing it twice does
+    /// nothing. Cost O(changes).
+    pub fn commit(&mut self) {
+        if self.committed {
+            return;
+        }
+        self.committed = true;
+        let mut next = self.commit_changes();
+        while let Some(changes) = next {
+            self.summary = Summary::default();
+            self.origin = None;
+            self.local = true;
+            self.recycle(changes);
+            next = self.commit_changes();
+        }
+    }
+
+    /// Commits the present changes. Returns those of a follow-up transaction, if there is one.
+    fn commit_changes(&mut self) -> Option<ChangeSet> {
+        if self.changes.is_empty() && self.changes.touched.is_empty() {
+            self.finish_empty();
+            return None;
+        }
+        let mut ranges = std::mem::take(&mut self.ranges);
+        ranges.clear();
+        ranges.extend_from_slice(&self.changes.deleted);
+        sort_ranges(self.store_ref(), &mut ranges);
+        self.ranges = ranges;
+        let follow_up = self.notify();
+        self.tidy();
+        self.check_client();
+        self.emit();
+        follow_up
+    }
+
+    fn finish_empty(&mut self) {
+        let events = &self.doc().inner().events;
+        if events.after_transaction.is_empty() && events.cleanup.is_empty() {
+            return;
+        }
+        self.notify_after();
+        self.emit();
+    }
+
+    /// Phases 2 to 5.
+    fn notify(&mut self) -> Option<ChangeSet> {
+        let doc = self.doc;
+        let events = &doc.inner().events;
+        events.before_observers.trigger(|call| call(self));
+        if events.observing_types() {
+            self.notify_types();
+        }
+        if !events.after_transaction.is_empty() {
+            self.notify_after();
+            let mut ranges = self.changes.deleted.clone();
+            sort_ranges(self.store_ref(), &mut ranges);
+            self.ranges = ranges;
+        }
+        self.clean_formatting()
+    }
+
+    fn notify_after(&mut self) {
+        let doc = self.doc;
+        doc.inner().events.after_transaction.trigger(|call| call(self));
+    }
+
+    /// Types that existed before and live, each once, in the order of their first change.
+    fn changed_types(&self) -> Vec<BranchIdx> {
+        let store = self.store_ref();
+        let mut changed: Vec<BranchIdx> = Vec::new();
+        let mut seen = rustc_hash::FxHashSet::default();
+        for (branch, _) in &self.changes.touched {
+            if !seen.insert(*branch) {
+                continue;
+            }
+            let item = store.branches[*branch].item;
+            if item.is_some() {
+                let item = &store.items[item];
+                let before = self.changes.state_before(item.id.client, store.state(item.id.client));
+                if item.is_deleted() || item.id.clock >= before {
+                    continue;
+                }
+            }
+            changed.push(*branch);
+        }
+        changed
+    }
+
+    fn notify_types(&mut self) {
+        let changed = self.changed_types();
+        for branch in &changed {
+            if let Some(handle) = BranchPtr::existing(self.store_ref(), *branch) {
+                handle.observers.trigger(|call| call(self, &handle));
+            }
+        }
+        self.notify_deep(&changed);
+    }
+
+    /// Each type with deep observers gets the changed types within it, the nearest first.
+    fn notify_deep(&mut self, changed: &[BranchIdx]) {
+        let store = self.store_ref();
+        let mut listeners: Vec<(BranchPtr, BTreeMap<usize, Vec<BranchPtr>>)> = Vec::new();
+        for branch in changed {
+            let mut at = Some(*branch);
+            let mut depth = 0;
+            while let Some(ancestor) = at {
+                if let Some(handle) = BranchPtr::existing(store, ancestor)
+                    && !handle.deep_observers.is_empty()
+                {
+                    let place = listeners.iter().position(|entry| entry.0 == handle).unwrap_or_else(|| {
+                        listeners.push((handle, BTreeMap::new()));
+                        listeners.len() - 1
+                    });
+                    listeners[place].1.entry(depth).or_default().push(BranchPtr::of(store, *branch));
+                }
+                let item = store.branches[ancestor].item;
+                at = item.some().map(|item| store.items[item].parent);
+                depth += 1;
+            }
+        }
+        for (handle, events) in listeners {
+            let events: Vec<BranchPtr> = events.into_values().flatten().collect();
+            handle.deep_observers.trigger(|call| call(self, &events));
+        }
+    }
+
+    /// Phase 5. Yjs: `cleanupYTextAfterTransaction`.
+    fn clean_formatting(&mut self) -> Option<ChangeSet> {
+        if self.local || !self.doc().inner().options.cleanup_formatting {
+            return None;
+        }
+        let touched = std::mem::take(&mut self.changes.touched);
+        let formatted = touched.iter().any(|(branch, _)| self.store_ref().branches[*branch].has_formats);
+        self.changes.touched = touched;
+        if !formatted {
+            return None;
+        }
+        let mut follow_up = ChangeSet { hold_content: true, ..ChangeSet::default() };
+        clean::clean_after(&mut self.guard.state.store, &self.changes, &self.ranges, &mut follow_up);
+        (!follow_up.is_empty()).then_some(follow_up)
+    }
+
+    /// Phases 6 to 8.
+    fn tidy(&mut self) {
+        let store = &mut self.guard.state.store;
+        if !store.skip_gc && !self.ranges.is_empty() {
+            gc::gc(store, &mut self.changes, &self.ranges);
+        }
+        if !self.changes.candidates.is_empty() {
+            squash::squash(store, &mut self.changes);
+        }
+        for range in &self.ranges {
+            store.compact_text(range.client);
+        }
+        let mut last = BranchIdx::NONE;
+        for (branch, _) in &self.changes.touched {
+            let branch = *branch;
+            if branch != last {
+                last = branch;
+                let node = &store.branches[branch];
+                if node.items > TREE_MIN && node.tree.is_none() {
+                    store.build_tree(branch);
+                }
+            }
+        }
+    }
+
+    /// Phase 9. Yjs: a remote transaction that moves our own clock means that somebody else has our id.
+    fn check_client(&mut self) {
+        let store = &mut self.guard.state.store;
+        if self.local || !self.changes.inserted().iter().any(|(client, _)| *client == store.me) {
+            return;
+        }
+        let fresh = std::iter::repeat_with(ClientID::random)
+            .find(|id| store.known_client(*id).is_none())
+            .unwrap_or_else(ClientID::random);
+        store.me = store.client_idx(fresh);
+        self.doc.inner().set_client_id(fresh);
+    }
+
+    /// Phases 10 to 12.
+    fn emit(&mut self) {
+        let doc = self.doc;
+        let events = &doc.inner().events;
+        if !events.cleanup.is_empty() {
+            let event = TransactionCleanupEvent::new(self);
+            events.cleanup.trigger(|call| call(self, &event));
+        }
+        if self.changes.is_empty() {
+            return;
+        }
+        if !events.update_v1.is_empty() {
+            let mut encoder = EncoderV1::new();
+            self.encode_update(&mut encoder);
+            let event = UpdateEvent { update: encoder.to_vec() };
+            events.update_v1.trigger(|call| call(self, &event));
+        }
+        if !events.update_v2.is_empty() {
+            let mut encoder = EncoderV2::new();
+            self.encode_update(&mut encoder);
+            let event = UpdateEvent { update: encoder.to_vec() };
+            events.update_v2.trigger(|call| call(self, &event));
+        }
+    }
+
+    /// Puts a change set in place of the present one, which is emptied and kept for the next transaction.
+    fn recycle(&mut self, changes: ChangeSet) {
+        let mut old = std::mem::replace(&mut self.changes, changes);
+        old.clear();
+        self.guard.state.spare = old;
+    }
+
+    /// Returns handles of the types that this transaction changed so far. Cost O(changes), once.
+    pub fn changed_parent_types(&self) -> &[BranchPtr] {
+        self.summary.changed.get_or_init(|| {
+            let store = self.store_ref();
+            self.changed_types().into_iter().map(|branch| BranchPtr::of(store, branch)).collect()
+        })
+    }
+}
+
+impl Drop for TransactionMut<'_> {
+    fn drop(&mut self) {
+        self.commit();
+        self.recycle(ChangeSet::default());
+    }
+}

@@ -1,0 +1,198 @@
+//! `Branch`: what users hold of a shared type. A handle is a reference to the document (weak) and the place of the type in
+//! it with a generation, checked on use: a type that was collected is told from the one that took its place.
+//!
+//! The subscriptions of a type live here, outside the lock of the document.
+
+use std::any::Any as StdAny;
+use std::sync::{Arc, Weak};
+
+use yatta_encoding::ID;
+
+use super::TransactionMut;
+use super::registry::Registry;
+use crate::block::index::BranchIdx;
+use crate::block::item::{Id, Kind};
+use crate::branch::node::BranchNode;
+use crate::doc::{Doc, DocInner};
+use crate::store::Store;
+
+/// A callback on changes of one type.
+pub(crate) type BranchCallback = dyn FnMut(&TransactionMut<'_>, &BranchPtr) + Send;
+/// A callback on changes of a type and those within it (the changed types, by ascending depth).
+pub(crate) type DeepCallback = dyn FnMut(&TransactionMut<'_>, &[BranchPtr]) + Send;
+
+/// The identity of a shared type: the name of a root, or the id of the item that holds it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub enum BranchID {
+    /// The id of the item that holds a nested type.
+    Nested(ID),
+    /// The name of a root type.
+    Root(Arc<str>),
+}
+
+/// A shared type of a document, as users see it.
+pub struct Branch {
+    doc: Weak<dyn StdAny + Send + Sync>,
+    this: Weak<Branch>,
+    store: u64,
+    idx: BranchIdx,
+    generation: u32,
+    id: BranchID,
+    pub(crate) observers: Registry<BranchCallback>,
+    pub(crate) deep_observers: Registry<DeepCallback>,
+}
+
+impl Branch {
+    /// Returns the identity of this type; it is the same on all peers.
+    pub fn id(&self) -> BranchID {
+        self.id.clone()
+    }
+
+    /// The document, while it lives.
+    pub(crate) fn doc(&self) -> Option<Doc> {
+        Doc::from_link(self.doc.upgrade()?)
+    }
+
+    /// The node in its store, unless the type was collected or belongs to another document.
+    #[inline]
+    pub(crate) fn resolve(&self, store: &Store) -> Option<BranchIdx> {
+        if self.store != store.uid {
+            return None;
+        }
+        store.branches.live(self.idx, self.generation).map(|_| self.idx)
+    }
+
+    /// The node itself.
+    pub(crate) fn node<'s>(&self, store: &'s Store) -> Option<&'s BranchNode> {
+        self.resolve(store).map(|idx| &store.branches[idx])
+    }
+
+    /// The node for a write.
+    ///
+    /// # Panics
+    /// When the type belongs to another document: it can be told before anything is changed, and a write that is
+    /// silently lost is worse.
+    #[inline]
+    pub(crate) fn resolve_mut(&self, store: &Store) -> Option<BranchIdx> {
+        assert!(
+            self.store == store.uid,
+            "the shared type {:?} belongs to another document than the transaction",
+            self.id
+        );
+        self.resolve(store)
+    }
+}
+
+impl std::fmt::Debug for Branch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Branch({:?})", self.id)
+    }
+}
+
+impl PartialEq for Branch {
+    fn eq(&self, other: &Self) -> bool {
+        (self.store, self.idx, self.generation) == (other.store, other.idx, other.generation)
+    }
+}
+
+impl Eq for Branch {}
+
+impl AsRef<Self> for Branch {
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
+/// A handle of a shared type of any kind.
+#[derive(Clone)]
+pub struct BranchPtr(Arc<Branch>);
+
+impl BranchPtr {
+    /// The handle of a node: there is one per type, made when it is first asked for.
+    pub(crate) fn of(store: &Store, idx: BranchIdx) -> Self {
+        let node = &store.branches[idx];
+        let handle = node.handle.get_or_init(|| {
+            let id = match &node.name {
+                Some(name) => BranchID::Root(Arc::clone(name)),
+                None => BranchID::Nested(store.public_id(item_id(store, node))),
+            };
+            Arc::new_cyclic(|this| Branch {
+                doc: Weak::clone(&store.owner),
+                this: Weak::clone(this),
+                store: store.uid,
+                idx,
+                generation: node.generation,
+                id,
+                observers: Registry::default(),
+                deep_observers: Registry::default(),
+            })
+        });
+        match Arc::clone(handle).downcast() {
+            Ok(branch) => Self(branch),
+            Err(_) => unreachable!("the handle of {idx:?} is no branch"),
+        }
+    }
+
+    /// The handle of a node, if somebody asked for it before.
+    pub(crate) fn existing(store: &Store, idx: BranchIdx) -> Option<Self> {
+        store.branches[idx].handle.get().map(|_| Self::of(store, idx))
+    }
+
+    /// The node that this handle was made for.
+    pub(crate) fn idx(&self) -> BranchIdx {
+        self.0.idx
+    }
+}
+
+fn item_id(store: &Store, node: &BranchNode) -> Id {
+    let item = &store.items[node.item];
+    debug_assert!(item.kind() == Kind::Type, "{item:?} is no type");
+    item.id
+}
+
+impl std::ops::Deref for BranchPtr {
+    type Target = Branch;
+
+    fn deref(&self) -> &Branch {
+        &self.0
+    }
+}
+
+impl AsRef<Branch> for BranchPtr {
+    fn as_ref(&self) -> &Branch {
+        &self.0
+    }
+}
+
+impl From<&Branch> for BranchPtr {
+    /// # Panics
+    /// Never: a branch is only ever reached through its handle.
+    fn from(branch: &Branch) -> Self {
+        Self(branch.this.upgrade().expect("whoever has the reference holds the handle"))
+    }
+}
+
+impl PartialEq for BranchPtr {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl Eq for BranchPtr {}
+
+impl std::hash::Hash for BranchPtr {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (self.0.store, self.0.idx, self.0.generation).hash(state);
+    }
+}
+
+impl std::fmt::Debug for BranchPtr {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The document behind a link that a store holds.
+pub(crate) fn link_to_doc(link: Arc<dyn StdAny + Send + Sync>) -> Option<Arc<DocInner>> {
+    link.downcast().ok()
+}

@@ -1,0 +1,233 @@
+//! Transactions: the unit of reading and writing (layer 6, together with `doc`: the API of yrs ties the two to each
+//! other, `TransactionMut::doc` and `Doc::transact`).
+//!
+//! A write transaction holds the lock and a change set; dropping it commits (see `commit`). Starting and committing an
+//! empty one costs the lock.
+
+mod commit;
+mod event;
+pub(crate) mod handle;
+pub(crate) mod lock;
+mod origin;
+pub(crate) mod registry;
+
+use std::cell::OnceCell;
+
+use yatta_encoding::{ClientID, Encoder, EncoderV1, EncoderV2};
+
+use crate::block::update::Update;
+use crate::change::{ChangeSet, DeletedRange};
+use crate::doc::Doc;
+use crate::engine::encode::encode_changes;
+use crate::error::UpdateError;
+use crate::ids::{IdSet, StateVector};
+use crate::store::Store;
+use lock::{ReadGuard, WriteGuard};
+
+pub use event::{TransactionCleanupEvent, UpdateEvent};
+pub use handle::{Branch, BranchID, BranchPtr};
+pub use origin::Origin;
+
+/// A read-only transaction: while it lives, nobody writes.
+pub struct Transaction<'doc> {
+    guard: ReadGuard<'doc>,
+}
+
+impl<'doc> Transaction<'doc> {
+    pub(crate) fn new(guard: ReadGuard<'doc>) -> Self {
+        Self { guard }
+    }
+
+    #[inline]
+    pub(crate) fn store_ref(&self) -> &Store {
+        &self.guard.state.store
+    }
+}
+
+impl std::fmt::Debug for Transaction<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Transaction").finish_non_exhaustive()
+    }
+}
+
+/// What is worked out of the changes when it is first asked for.
+#[derive(Default)]
+struct Summary {
+    before_state: OnceCell<StateVector>,
+    after_state: OnceCell<StateVector>,
+    insert_set: OnceCell<IdSet>,
+    delete_set: OnceCell<IdSet>,
+    changed: OnceCell<Vec<BranchPtr>>,
+}
+
+/// A read-write transaction: nobody else reads or writes. Dropping it commits it.
+pub struct TransactionMut<'doc> {
+    doc: &'doc Doc,
+    guard: WriteGuard<'doc>,
+    pub(crate) changes: ChangeSet,
+    /// The deletions, sorted and joined, once the commit has begun.
+    ranges: Vec<DeletedRange>,
+    origin: Option<Origin>,
+    summary: Summary,
+    /// False once an update was applied before anything else happened.
+    local: bool,
+    committed: bool,
+}
+
+impl<'doc> TransactionMut<'doc> {
+    pub(crate) fn new(doc: &'doc Doc, mut guard: WriteGuard<'doc>, origin: Option<Origin>) -> Self {
+        let mut changes = std::mem::take(&mut guard.state.spare);
+        changes.hold_content = doc.inner().events.hold_content();
+        Self {
+            doc,
+            guard,
+            changes,
+            ranges: Vec::new(),
+            origin,
+            summary: Summary::default(),
+            local: true,
+            committed: false,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn store_ref(&self) -> &Store {
+        &self.guard.state.store
+    }
+
+    /// The store and the change set, for an edit.
+    #[inline]
+    pub(crate) fn parts(&mut self) -> (&mut Store, &mut ChangeSet) {
+        (&mut self.guard.state.store, &mut self.changes)
+    }
+
+    /// Returns whether anything was inserted or deleted so far.
+    pub fn has_changes(&self) -> bool {
+        !self.changes.is_empty()
+    }
+
+    /// Returns the document.
+    pub fn doc(&self) -> &Doc {
+        self.doc
+    }
+
+    /// Returns the origin that this transaction was started with.
+    pub fn origin(&self) -> Option<&Origin> {
+        self.origin.as_ref()
+    }
+
+    /// Whether this is an edit of this peer, not an update of another.
+    pub(crate) fn is_local(&self) -> bool {
+        self.local
+    }
+
+    /// Returns the state vector from before this transaction. Cost O(clients), once.
+    pub fn before_state(&self) -> &StateVector {
+        self.summary.before_state.get_or_init(|| {
+            let store = self.store_ref();
+            let mut state = state_vector(store);
+            for (client, clock) in self.changes.inserted() {
+                state.set(store.client(*client).id, *clock);
+            }
+            state
+        })
+    }
+
+    /// Returns the state vector at the commit; before that, the present one. Cost O(clients), once.
+    pub fn after_state(&self) -> &StateVector {
+        self.summary.after_state.get_or_init(|| state_vector(self.store_ref()))
+    }
+
+    /// Returns what was inserted. Cost O(clients that inserted), once.
+    pub fn insert_set(&self) -> &IdSet {
+        self.summary.insert_set.get_or_init(|| {
+            let store = self.store_ref();
+            let inserted = self.changes.inserted().iter();
+            IdSet::from_ranges(
+                inserted
+                    .map(|(client, clock)| {
+                        (store.client(*client).id, *clock, store.state(*client) - clock)
+                    })
+                    .collect(),
+            )
+        })
+    }
+
+    /// Returns what was deleted. Cost O(deletions), once.
+    pub fn delete_set(&self) -> &IdSet {
+        self.summary.delete_set.get_or_init(|| {
+            let store = self.store_ref();
+            let deleted = self.changes.deleted.iter();
+            IdSet::from_ranges(
+                deleted.map(|range| (store.client(range.client).id, range.clock, range.len)).collect(),
+            )
+        })
+    }
+
+    /// Returns what this transaction did as an update in V1. Cost O(changes).
+    pub fn encode_update_v1(&self) -> Vec<u8> {
+        let mut encoder = EncoderV1::new();
+        self.encode_update(&mut encoder);
+        encoder.to_vec()
+    }
+
+    /// Returns what this transaction did as an update in V2. Cost O(changes).
+    pub fn encode_update_v2(&self) -> Vec<u8> {
+        let mut encoder = EncoderV2::new();
+        self.encode_update(&mut encoder);
+        encoder.to_vec()
+    }
+
+    /// Writes what this transaction did as an update. Cost O(changes).
+    pub fn encode_update<E: Encoder>(&self, encoder: &mut E) {
+        let store = self.store_ref();
+        let mut parts: smallvec::SmallVec<[_; 2]> = self.changes.inserted().iter().copied().collect();
+        parts.sort_unstable_by_key(|(client, _)| std::cmp::Reverse(store.client(*client).id));
+        if self.committed {
+            encode_changes(store, encoder, &parts, &self.ranges);
+        } else {
+            let mut ranges = self.changes.deleted.clone();
+            sort_ranges(store, &mut ranges);
+            encode_changes(store, encoder, &parts, &ranges);
+        }
+    }
+
+    /// Integrates an update. What lacks its dependencies waits in the document until they come.
+    ///
+    /// # Errors
+    /// None today: a decoded update has been checked whole. The type is yrs's.
+    pub fn apply_update(&mut self, update: Update) -> Result<(), UpdateError> {
+        self.local &= !self.changes.is_empty();
+        let (store, changes) = self.parts();
+        crate::engine::pending::apply_update(store, changes, &update);
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for TransactionMut<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TransactionMut").field("origin", &self.origin).finish_non_exhaustive()
+    }
+}
+
+/// The next clock of each client.
+pub(crate) fn state_vector(store: &Store) -> StateVector {
+    let known = store.clients.iter().filter(|client| client.next > 0);
+    known.map(|client| (client.id, client.next)).collect::<StateVector>()
+}
+
+/// Sorts deletions into the order of the wire and joins what touches or overlaps.
+pub(crate) fn sort_ranges(store: &Store, ranges: &mut Vec<DeletedRange>) {
+    if ranges.len() < 2 {
+        return;
+    }
+    let id = |range: &DeletedRange| -> ClientID { store.client(range.client).id };
+    ranges.sort_unstable_by(|a, b| id(b).cmp(&id(a)).then(a.clock.cmp(&b.clock)));
+    ranges.dedup_by(|next, last| {
+        let joined = next.client == last.client && next.clock <= last.clock + last.len;
+        if joined {
+            last.len = last.len.max(next.clock + next.len - last.clock);
+        }
+        joined
+    });
+}

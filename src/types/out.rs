@@ -1,0 +1,181 @@
+//! `Out`: a value read from a document.
+
+use yatta_encoding::block::{TYPE_REFS_ARRAY, TYPE_REFS_MAP, TYPE_REFS_TEXT};
+use yatta_encoding::{Any, Value};
+
+use super::array::ArrayRef;
+use super::{ItemPtr, MapRef, ReadTxn, TextRef, ToJson};
+use crate::block::content::Content;
+use crate::block::index::{BranchIdx, ItemIdx};
+use crate::block::item::{Item, Kind};
+use crate::store::Store;
+use crate::transaction::BranchPtr;
+
+/// A value of a shared type: plain data, or a shared type within it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Out {
+    /// Plain data.
+    Any(Any),
+    /// A text.
+    YText(TextRef),
+    /// A list.
+    YArray(ArrayRef),
+    /// A map.
+    YMap(MapRef),
+    /// A type whose kind is not known yet.
+    UndefinedRef(BranchPtr),
+}
+
+impl Default for Out {
+    fn default() -> Self {
+        Self::Any(Any::Undefined)
+    }
+}
+
+impl Out {
+    /// Converts to a Rust value or a certain shared type.
+    ///
+    /// # Errors
+    /// Gives the value back if it is another one.
+    pub fn cast<T>(self) -> Result<T, Self>
+    where
+        T: TryFrom<Self, Error = Self>,
+    {
+        T::try_from(self)
+    }
+
+    /// Returns the value as text: a text as it is, all else as JSON or as `Any` shows itself.
+    pub fn to_string<T: ReadTxn>(self, txn: &T) -> String {
+        use super::GetString;
+        match self {
+            Self::Any(any) => any.to_string(),
+            Self::YText(text) => text.get_string(txn),
+            Self::YArray(array) => array.to_json(txn).to_string(),
+            Self::YMap(map) => map.to_json(txn).to_string(),
+            Self::UndefinedRef(_) => String::new(),
+        }
+    }
+
+    /// The handle of a shared type.
+    pub(crate) fn branch(&self) -> Option<BranchPtr> {
+        use super::SharedRef;
+        fn of<S: SharedRef>(shared: &S) -> Option<BranchPtr> {
+            Some(BranchPtr::from(shared.as_ref()))
+        }
+        match self {
+            Self::Any(_) => None,
+            Self::YText(text) => of(text),
+            Self::YArray(array) => of(array),
+            Self::YMap(map) => of(map),
+            Self::UndefinedRef(branch) => Some(branch.clone()),
+        }
+    }
+
+    /// A shared type by its node.
+    pub(crate) fn of_branch(store: &Store, branch: BranchIdx) -> Self {
+        let handle = BranchPtr::of(store, branch);
+        match store.branches[branch].tag.kind {
+            TYPE_REFS_ARRAY => Self::YArray(ArrayRef::from(handle)),
+            TYPE_REFS_MAP => Self::YMap(MapRef::from(handle)),
+            TYPE_REFS_TEXT => Self::YText(TextRef::from(handle)),
+            _ => Self::UndefinedRef(handle),
+        }
+    }
+
+    /// The last element of an item; none for format marks and for what was collected.
+    pub(crate) fn last_of(store: &Store, slot: ItemIdx) -> Option<Self> {
+        let item = &store.items[slot];
+        Self::element(store, item, item.len.checked_sub(1)?)
+    }
+
+    /// One element of an item.
+    pub(crate) fn element(store: &Store, item: &Item, offset: u32) -> Option<Self> {
+        match item.kind() {
+            Kind::String => return Some(Self::Any(Any::from(store.text(item)))),
+            Kind::Gc | Kind::Skip | Kind::Deleted | Kind::Format => return None,
+            _ => {}
+        }
+        Some(match store.boxed(item) {
+            Content::Any(values) => Self::Any(values[offset as usize].any().clone()),
+            Content::Json(values) => {
+                let text = &values[offset as usize];
+                Self::Any(Any::from_json(text).unwrap_or(Any::Undefined))
+            }
+            Content::Binary(bytes) => Self::Any(Any::from(bytes.as_ref())),
+            Content::Embed(value) => Self::Any(Value::any(value).clone()),
+            Content::Type(branch) => Self::of_branch(store, *branch),
+            Content::Doc(_) => Self::Any(Any::Undefined),
+            Content::Format(..) | Content::Free => return None,
+        })
+    }
+}
+
+impl ToJson for Out {
+    fn to_json<T: ReadTxn>(&self, txn: &T) -> Any {
+        use super::GetString;
+        match self {
+            Self::Any(any) => any.clone(),
+            Self::YText(text) => Any::from(text.get_string(txn)),
+            Self::YArray(array) => array.to_json(txn),
+            Self::YMap(map) => map.to_json(txn),
+            Self::UndefinedRef(_) => Any::Undefined,
+        }
+    }
+}
+
+impl TryFrom<ItemPtr> for Out {
+    type Error = ItemPtr;
+
+    fn try_from(item: ItemPtr) -> Result<Self, Self::Error> {
+        Ok(item.into_value())
+    }
+}
+
+impl TryFrom<Out> for Any {
+    type Error = Out;
+
+    fn try_from(value: Out) -> Result<Self, Out> {
+        match value {
+            Out::Any(any) => Ok(any),
+            other => Err(other),
+        }
+    }
+}
+
+impl<T: Into<Any>> From<T> for Out {
+    fn from(value: T) -> Self {
+        Self::Any(value.into())
+    }
+}
+
+macro_rules! out_to {
+    ($($target:ty),*) => {
+        $(impl TryFrom<Out> for $target {
+            type Error = Out;
+
+            fn try_from(value: Out) -> Result<Self, Out> {
+                match value {
+                    Out::Any(any) => any.try_into().map_err(Out::Any),
+                    other => Err(other),
+                }
+            }
+        })*
+    };
+}
+
+out_to!(bool, String, std::sync::Arc<str>, i64, i32, i16, u32, u16, f64, f32);
+
+impl super::AsPrelim for Out {
+    type Prelim = super::In;
+
+    fn as_prelim<T: ReadTxn>(&self, txn: &T) -> super::In {
+        use super::In;
+        match self {
+            Self::Any(any) => In::Any(any.clone()),
+            Self::YText(text) => In::Text(text.as_prelim(txn)),
+            Self::YArray(array) => In::Array(array.as_prelim(txn)),
+            Self::YMap(map) => In::Map(map.as_prelim(txn)),
+            Self::UndefinedRef(_) => In::Any(Any::Undefined),
+        }
+    }
+}

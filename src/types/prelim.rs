@@ -1,0 +1,154 @@
+//! `Prelim`: values on their way into a document.
+
+use smallvec::smallvec;
+use yatta_encoding::{Any, Value};
+
+use super::item::{ItemContent, ItemPtr, Unused};
+use crate::block::content::SubdocContent;
+use crate::block::index::ItemIdx;
+use crate::change::ChangeSet;
+use crate::engine::place::NewContent;
+use crate::store::Store;
+use crate::transaction::{BranchPtr, TransactionMut};
+
+/// A value that can be inserted into a shared type.
+pub trait Prelim: Sized {
+    /// What inserting returns: the handle of a shared type, or [`Unused`].
+    type Return: TryFrom<ItemPtr>;
+
+    /// Splits into the content of an item and what is to be inserted into that once it stands.
+    fn into_content(self, txn: &mut TransactionMut<'_>) -> (ItemContent, Option<Self>);
+
+    /// Inserts the rest into the type that was made.
+    fn integrate(self, txn: &mut TransactionMut<'_>, inner_ref: BranchPtr);
+
+    /// The value if it is plain data: spares a list of one. Gives `self` back otherwise.
+    #[doc(hidden)]
+    fn into_plain(self) -> Result<Any, Self> {
+        Err(self)
+    }
+}
+
+impl<T: Into<Any>> Prelim for T {
+    type Return = Unused;
+
+    fn into_content(self, _txn: &mut TransactionMut<'_>) -> (ItemContent, Option<Self>) {
+        (ItemContent::Any(vec![self.into()]), None)
+    }
+
+    fn integrate(self, _txn: &mut TransactionMut<'_>, _inner_ref: BranchPtr) {}
+
+    fn into_plain(self) -> Result<Any, Self> {
+        Ok(self.into())
+    }
+}
+
+/// An embedded value of a text: plain data or a shared type.
+#[derive(Debug)]
+pub enum EmbedPrelim<T> {
+    /// Plain data.
+    Primitive(Any),
+    /// A shared type.
+    Shared(T),
+}
+
+impl<T: Prelim> Prelim for EmbedPrelim<T> {
+    type Return = T::Return;
+
+    fn into_content(self, txn: &mut TransactionMut<'_>) -> (ItemContent, Option<Self>) {
+        match self {
+            Self::Primitive(any) => (ItemContent::Embed(any), None),
+            Self::Shared(shared) => {
+                let (content, rest) = shared.into_content(txn);
+                (content, rest.map(Self::Shared))
+            }
+        }
+    }
+
+    fn integrate(self, txn: &mut TransactionMut<'_>, inner_ref: BranchPtr) {
+        if let Self::Shared(shared) = self {
+            shared.integrate(txn, inner_ref);
+        }
+    }
+}
+
+impl<T: Into<Any>> From<T> for EmbedPrelim<T> {
+    fn from(value: T) -> Self {
+        Self::Primitive(value.into())
+    }
+}
+
+/// Plain data as content: bytes are an item of their own kind, as in Yjs.
+pub(crate) fn plain_content(any: Any) -> NewContent<'static> {
+    match any {
+        Any::Buffer(bytes) => NewContent::Binary(bytes),
+        any => NewContent::Any(smallvec![Value::from(any)]),
+    }
+}
+
+/// Inserts a value where `place` puts its content, then what it holds.
+pub(crate) fn insert_prelim<V: Prelim>(
+    txn: &mut TransactionMut<'_>,
+    value: V,
+    place: impl FnOnce(&mut Store, &mut ChangeSet, NewContent<'_>) -> ItemIdx,
+) -> V::Return {
+    let (slot, rest) = match value.into_plain() {
+        Ok(any) => {
+            let (store, changes) = txn.parts();
+            (place(store, changes, plain_content(any)), None)
+        }
+        Err(value) => {
+            let (content, rest) = value.into_content(txn);
+            let (store, changes) = txn.parts();
+            let slot = with_content(store, content, |store, content| place(store, changes, content));
+            (slot, rest)
+        }
+    };
+    let item = ItemPtr::of(txn.store_ref(), slot);
+    if let Some(rest) = rest
+        && let Some(branch) = item.branch()
+    {
+        rest.integrate(txn, branch);
+    }
+    match V::Return::try_from(item) {
+        Ok(returned) => returned,
+        Err(_) => panic!("Prelim::Return does not fit the content that Prelim::into_content made"),
+    }
+}
+
+/// Calls `place` with content of the API in the form of the engine.
+fn with_content(
+    store: &mut Store,
+    content: ItemContent,
+    place: impl FnOnce(&mut Store, NewContent<'_>) -> ItemIdx,
+) -> ItemIdx {
+    let content = match content {
+        ItemContent::Any(mut values) => match values.pop() {
+            Some(last) if values.is_empty() => plain_content(last),
+            Some(last) => {
+                values.push(last);
+                NewContent::Any(values.into_iter().map(Value::from).collect())
+            }
+            None => NewContent::Any(smallvec![Value::from(Any::Undefined)]),
+        },
+        ItemContent::Binary(bytes) => NewContent::Binary(bytes.into()),
+        ItemContent::Deleted(len) => NewContent::Deleted(len.max(1)),
+        ItemContent::Doc(_, doc) => NewContent::Doc(Box::new(SubdocContent {
+            guid: doc.guid(),
+            options: doc.inner().options.as_any(),
+            doc: Some(doc.link()),
+        })),
+        ItemContent::JSON(values) => NewContent::Json(values.into_iter().map(Into::into).collect()),
+        ItemContent::Embed(any) => NewContent::Embed(Value::from(any)),
+        ItemContent::Format(key, value) => {
+            let key = store.key_idx(&key);
+            NewContent::Format(key, Value::from(*value))
+        }
+        ItemContent::String(text) => {
+            let text = text.as_str();
+            return place(store, NewContent::String(text, crate::block::text_buffer::utf16_len(text)));
+        }
+        ItemContent::Type(kind) => NewContent::Type(kind.tag()),
+    };
+    place(store, content)
+}

@@ -1,0 +1,467 @@
+//! Texts, with formatting and embedded values.
+
+use std::ops::{Deref, DerefMut};
+
+use indexmap::IndexMap;
+use yatta_encoding::{Any, ID, Value};
+
+use super::item::ItemContent;
+use super::prelim::insert_prelim;
+use super::{
+    AsPrelim, Attrs, DefaultPrelim, Delta, EmbedPrelim, GetString, In, Out, Prelim, ReadTxn, RootRef, TypeRef,
+    shared_ref,
+};
+use crate::block::index::BranchIdx;
+use crate::block::item::Kind;
+use crate::block::text_buffer::utf16_len;
+use crate::engine::format::{
+    Attributes, TextPosition, delete_text, format_text, insert_embed, insert_text, set_attribute,
+};
+use crate::engine::place::NewContent;
+use crate::error::EditError;
+use crate::store::Store;
+use crate::transaction::{Branch, BranchPtr, TransactionMut};
+
+/// A text.
+///
+/// Indices and lengths count in the offset kind of the document: UTF-8 bytes by default, or UTF-16 units. An embedded
+/// value counts 1. An edit costs O(1) beside the last one, else O(log n).
+#[derive(Clone, Debug)]
+pub struct TextRef(BranchPtr);
+
+shared_ref!(TextRef, YText);
+
+impl RootRef for TextRef {
+    fn type_ref() -> TypeRef {
+        TypeRef::Text
+    }
+}
+
+impl Text for TextRef {}
+
+impl GetString for TextRef {
+    fn get_string<T: ReadTxn>(&self, txn: &T) -> String {
+        text_of(txn.store(), self.as_ref())
+    }
+}
+
+/// The visible text of a sequence, without embedded values.
+pub(crate) fn text_of(store: &Store, branch: &Branch) -> String {
+    let Some(node) = branch.node(store) else { return String::new() };
+    let mut text = String::with_capacity(node.len as usize);
+    let mut at = node.start;
+    while let Some(slot) = at.some() {
+        let item = &store.items[slot];
+        if item.kind() == Kind::String && !item.is_deleted() {
+            text.push_str(store.text(item));
+        }
+        at = item.right;
+    }
+    text
+}
+
+/// What can be done with a text.
+pub trait Text: AsRef<Branch> + Sized {
+    /// Returns the length in the document's offset kind. Cost O(1).
+    fn len<T: ReadTxn>(&self, txn: &T) -> u32 {
+        self.as_ref().node(txn.store()).map_or(0, |node| node.len)
+    }
+
+    /// Inserts text before `index` (at the end if that is beyond it) with the attributes in force at its left.
+    fn insert(&self, txn: &mut TransactionMut<'_>, index: u32, chunk: &str) {
+        let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
+        let (store, changes) = txn.parts();
+        insert_text(store, changes, branch, index, chunk, None);
+    }
+
+    /// Inserts text before `index` with the attributes in force at its left.
+    ///
+    /// # Errors
+    /// When `index` is beyond the length, or the text was collected.
+    fn try_insert(&self, txn: &mut TransactionMut<'_>, index: u32, chunk: &str) -> Result<(), EditError> {
+        check(self.as_ref(), txn, index, 0)?;
+        self.insert(txn, index, chunk);
+        Ok(())
+    }
+
+    /// Applies the steps of a delta from the start of the text.
+    fn apply_delta<D, P>(&self, txn: &mut TransactionMut<'_>, delta: D)
+    where
+        D: IntoIterator<Item = Delta<P>>,
+        P: Prelim,
+    {
+        let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
+        let mut position = TextPosition::start(txn.store_ref(), branch);
+        for step in delta {
+            match step {
+                Delta::Inserted(value, attributes) => {
+                    let attributes = attributes_in(txn, attributes.as_deref());
+                    insert_step(txn, &mut position, value, attributes);
+                }
+                Delta::Deleted(len) => {
+                    let (store, changes) = txn.parts();
+                    position.delete(store, changes, len);
+                }
+                Delta::Retain(len, attributes) => {
+                    let attributes = attributes_in(txn, attributes.as_deref());
+                    let (store, changes) = txn.parts();
+                    position.format(store, changes, len, &attributes);
+                }
+            }
+        }
+    }
+
+    /// Inserts text with exactly these attributes before `index` (at the end if that is beyond it).
+    fn insert_with_attributes(&self, txn: &mut TransactionMut<'_>, index: u32, chunk: &str, attributes: Attrs) {
+        let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
+        let attributes = attributes_in(txn, Some(&attributes));
+        let (store, changes) = txn.parts();
+        insert_text(store, changes, branch, index, chunk, Some(attributes));
+    }
+
+    /// Inserts an embedded value before `index` (at the end if that is beyond it), without attributes.
+    fn insert_embed<V>(&self, txn: &mut TransactionMut<'_>, index: u32, content: V) -> V::Return
+    where
+        V: Into<EmbedPrelim<V>> + Prelim,
+    {
+        self.insert_embed_with_attributes(txn, index, content, Attrs::default())
+    }
+
+    /// Inserts an embedded value with exactly these attributes before `index` (at the end if that is beyond it).
+    ///
+    /// # Panics
+    /// When the text was deleted and collected: there is nothing to return then.
+    fn insert_embed_with_attributes<V>(
+        &self,
+        txn: &mut TransactionMut<'_>,
+        index: u32,
+        embed: V,
+        attributes: Attrs,
+    ) -> V::Return
+    where
+        V: Into<EmbedPrelim<V>> + Prelim,
+    {
+        let branch = self.as_ref().resolve_mut(txn.store_ref());
+        let branch = branch.unwrap_or_else(|| panic!("text insert_embed: {}", EditError::Collected));
+        let attributes = attributes_in(txn, Some(&attributes));
+        insert_prelim(txn, embed.into(), |store, changes, content| {
+            insert_embed(store, changes, branch, index, embedded(content), attributes)
+        })
+    }
+
+    /// Appends text with the attributes in force at its left.
+    fn push(&self, txn: &mut TransactionMut<'_>, chunk: &str) {
+        let len = self.len(txn);
+        self.insert(txn, len, chunk);
+    }
+
+    /// Removes `len` from `index` on, as far as there is that much.
+    fn remove_range(&self, txn: &mut TransactionMut<'_>, index: u32, len: u32) {
+        let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
+        let (store, changes) = txn.parts();
+        delete_text(store, changes, branch, index, len);
+    }
+
+    /// Removes `len` from `index` on.
+    ///
+    /// # Errors
+    /// When the range is not within the text, or the text was collected; nothing is removed then.
+    fn try_remove_range(&self, txn: &mut TransactionMut<'_>, index: u32, len: u32) -> Result<(), EditError> {
+        check(self.as_ref(), txn, index, len)?;
+        self.remove_range(txn, index, len);
+        Ok(())
+    }
+
+    /// Formats `len` from `index` on. A null attribute ends a format. At the end of the text nothing happens; a range
+    /// that reaches beyond it appends line breaks, as Yjs does.
+    fn format(&self, txn: &mut TransactionMut<'_>, index: u32, len: u32, attributes: Attrs) {
+        let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
+        let attributes = attributes_in(txn, Some(&attributes));
+        let (store, changes) = txn.parts();
+        format_text(store, changes, branch, index, len, &attributes);
+    }
+
+    /// Formats `len` from `index` on.
+    ///
+    /// # Errors
+    /// When the range is not within the text, or the text was collected; nothing is formatted then.
+    fn try_format(
+        &self,
+        txn: &mut TransactionMut<'_>,
+        index: u32,
+        len: u32,
+        attributes: Attrs,
+    ) -> Result<(), EditError> {
+        check(self.as_ref(), txn, index, len)?;
+        self.format(txn, index, len, attributes);
+        Ok(())
+    }
+
+    /// Returns the text as runs of equal attributes, embedded values apart. Cost O(length).
+    fn diff<T, D, F>(&self, txn: &T, _compute_ychange: F) -> Vec<Diff<D>>
+    where
+        T: ReadTxn,
+        F: Fn(YChange) -> D,
+    {
+        let store = txn.store();
+        self.as_ref().resolve(store).map_or_else(Vec::new, |branch| runs(store, branch))
+    }
+}
+
+fn check(branch: &Branch, txn: &TransactionMut<'_>, index: u32, len: u32) -> Result<(), EditError> {
+    let store = txn.store_ref();
+    let branch = branch.resolve_mut(store).ok_or(EditError::Collected)?;
+    super::array::check_range(store.branches[branch].len, index, len)
+}
+
+/// Attributes with their keys interned.
+fn attributes_in(txn: &mut TransactionMut<'_>, attributes: Option<&Attrs>) -> Attributes {
+    let (store, _) = txn.parts();
+    let Some(attributes) = attributes else { return Attributes::new() };
+    attributes.iter().map(|(key, value)| (store.key_idx(key), Value::from(value.clone()))).collect()
+}
+
+/// Plain data embedded in a text is one element, not a list of values.
+fn embedded(content: NewContent<'_>) -> NewContent<'_> {
+    match content {
+        NewContent::Any(mut values) if values.len() == 1 => match values.pop() {
+            Some(value) => NewContent::Embed(value),
+            None => NewContent::Any(values),
+        },
+        NewContent::Binary(bytes) => NewContent::Embed(Value::from(Any::Buffer(bytes))),
+        other => other,
+    }
+}
+
+/// An insert of a delta: a string is text, other plain data is embedded.
+fn insert_step<P: Prelim>(
+    txn: &mut TransactionMut<'_>,
+    position: &mut TextPosition,
+    value: P,
+    attributes: Attributes,
+) {
+    match value.into_plain() {
+        Ok(Any::String(text)) => {
+            if !text.is_empty() {
+                let (store, changes) = txn.parts();
+                let content = NewContent::String(&text, utf16_len(&text));
+                position.insert(store, changes, content, attributes);
+            }
+        }
+        Ok(any) => {
+            let (store, changes) = txn.parts();
+            position.insert(store, changes, NewContent::Embed(Value::from(any)), attributes);
+        }
+        Err(value) => {
+            insert_prelim(txn, value, |store, changes, content| {
+                position.insert(store, changes, embedded(content), attributes)
+            });
+        }
+    }
+}
+
+/// The runs of a text.
+fn runs<D>(store: &Store, branch: BranchIdx) -> Vec<Diff<D>> {
+    let mut runs = Vec::new();
+    let mut attributes = Attributes::new();
+    let mut text = String::new();
+    let mut at = store.branches[branch].start;
+    let flush = |text: &mut String, attributes: &Attributes, runs: &mut Vec<Diff<D>>| {
+        if !text.is_empty() {
+            let insert = Out::Any(Any::from(std::mem::take(text)));
+            runs.push(Diff::new(insert, attributes_out(store, attributes)));
+        }
+    };
+    while let Some(slot) = at.some() {
+        let item = &store.items[slot];
+        at = item.right;
+        if item.is_deleted() {
+            continue;
+        }
+        match item.kind() {
+            Kind::String => text.push_str(store.text(item)),
+            Kind::Format => {
+                flush(&mut text, &attributes, &mut runs);
+                if let Some((key, value)) = store.format(item) {
+                    set_attribute(&mut attributes, key, value);
+                }
+            }
+            _ => {
+                flush(&mut text, &attributes, &mut runs);
+                for offset in 0..item.len {
+                    if let Some(value) = Out::element(store, item, offset) {
+                        runs.push(Diff::new(value, attributes_out(store, &attributes)));
+                    }
+                }
+            }
+        }
+    }
+    flush(&mut text, &attributes, &mut runs);
+    runs
+}
+
+/// Attributes with their keys spelled out; none if there are none.
+pub(crate) fn attributes_out(store: &Store, attributes: &Attributes) -> Option<Box<Attrs>> {
+    if attributes.is_empty() {
+        return None;
+    }
+    let spelled = attributes.iter().map(|(key, value)| (store.key(*key).clone(), value.any().clone()));
+    Some(Box::new(spelled.collect::<IndexMap<_, _>>()))
+}
+
+/// A run of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diff<T> {
+    /// The text, or the embedded value.
+    pub insert: Out,
+    /// Its attributes.
+    pub attributes: Option<Box<Attrs>>,
+    /// How it differs between two snapshots.
+    pub ychange: Option<T>,
+}
+
+impl<T> Diff<T> {
+    /// Makes a run that is no change.
+    pub fn new(insert: Out, attributes: Option<Box<Attrs>>) -> Self {
+        Self { insert, attributes, ychange: None }
+    }
+
+    /// Makes a run that may be a change.
+    pub fn with_change(insert: Out, attributes: Option<Box<Attrs>>, ychange: Option<T>) -> Self {
+        Self { insert, attributes, ychange }
+    }
+}
+
+impl<T> From<Diff<T>> for Delta {
+    fn from(diff: Diff<T>) -> Self {
+        Self::Inserted(diff.insert, diff.attributes)
+    }
+}
+
+/// How a run differs between two snapshots.
+#[derive(Clone, Debug, PartialEq)]
+pub struct YChange {
+    /// Added or removed.
+    pub kind: ChangeKind,
+    /// The id of the first element.
+    pub id: ID,
+}
+
+impl YChange {
+    /// Makes a change.
+    pub fn new(kind: ChangeKind, id: ID) -> Self {
+        Self { kind, id }
+    }
+
+    /// Returns the change as it is: for [`Text::diff`].
+    pub fn identity(change: Self) -> Self {
+        change
+    }
+}
+
+/// Which way a run differs between two snapshots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It is only in the later one.
+    Added,
+    /// It is only in the earlier one.
+    Removed,
+}
+
+/// A text that is about to be inserted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct TextPrelim(String);
+
+impl TextPrelim {
+    /// Makes a text with this content.
+    pub fn new<S: Into<String>>(value: S) -> Self {
+        Self(value.into())
+    }
+}
+
+impl Deref for TextPrelim {
+    type Target = String;
+
+    fn deref(&self) -> &String {
+        &self.0
+    }
+}
+
+impl DerefMut for TextPrelim {
+    fn deref_mut(&mut self) -> &mut String {
+        &mut self.0
+    }
+}
+
+impl From<TextPrelim> for EmbedPrelim<TextPrelim> {
+    fn from(text: TextPrelim) -> Self {
+        Self::Shared(text)
+    }
+}
+
+impl Prelim for TextPrelim {
+    type Return = TextRef;
+
+    fn into_content(self, _txn: &mut TransactionMut<'_>) -> (ItemContent, Option<Self>) {
+        (ItemContent::Type(TypeRef::Text), Some(self))
+    }
+
+    fn integrate(self, txn: &mut TransactionMut<'_>, inner_ref: BranchPtr) {
+        TextRef::from(inner_ref).push(txn, &self.0);
+    }
+}
+
+/// A formatted text that is about to be inserted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DeltaPrelim(Vec<Delta<In>>);
+
+impl Deref for DeltaPrelim {
+    type Target = [Delta<In>];
+
+    fn deref(&self) -> &[Delta<In>] {
+        &self.0
+    }
+}
+
+impl From<TextPrelim> for DeltaPrelim {
+    fn from(text: TextPrelim) -> Self {
+        if text.is_empty() { Self::default() } else { Self(vec![Delta::insert(text.0)]) }
+    }
+}
+
+impl FromIterator<Delta<In>> for DeltaPrelim {
+    fn from_iter<I: IntoIterator<Item = Delta<In>>>(steps: I) -> Self {
+        Self(steps.into_iter().collect())
+    }
+}
+
+impl Prelim for DeltaPrelim {
+    type Return = TextRef;
+
+    fn into_content(self, _txn: &mut TransactionMut<'_>) -> (ItemContent, Option<Self>) {
+        (ItemContent::Type(TypeRef::Text), Some(self))
+    }
+
+    fn integrate(self, txn: &mut TransactionMut<'_>, inner_ref: BranchPtr) {
+        TextRef::from(inner_ref).apply_delta(txn, self.0);
+    }
+}
+
+impl AsPrelim for TextRef {
+    type Prelim = DeltaPrelim;
+
+    fn as_prelim<T: ReadTxn>(&self, txn: &T) -> DeltaPrelim {
+        let runs = self.diff(txn, YChange::identity);
+        runs.into_iter()
+            .map(|run| Delta::Inserted(run.insert.as_prelim(txn), run.attributes))
+            .collect()
+    }
+}
+
+impl DefaultPrelim for TextRef {
+    type Prelim = TextPrelim;
+
+    fn default_prelim() -> TextPrelim {
+        TextPrelim::default()
+    }
+}

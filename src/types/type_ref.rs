@@ -1,0 +1,84 @@
+//! `TypeRef`: the kind of a shared type.
+
+use std::sync::Arc;
+
+use yatta_encoding::block::{
+    TYPE_REFS_ARRAY, TYPE_REFS_DOC, TYPE_REFS_MAP, TYPE_REFS_TEXT, TYPE_REFS_UNDEFINED,
+    TYPE_REFS_XML_ELEMENT, TYPE_REFS_XML_FRAGMENT, TYPE_REFS_XML_HOOK, TYPE_REFS_XML_TEXT,
+};
+
+use crate::branch::node::Tag;
+
+/// The kind of a shared type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TypeRef {
+    /// A list.
+    Array,
+    /// A map.
+    Map,
+    /// A text.
+    Text,
+    /// An XML element with its node name.
+    XmlElement(Arc<str>),
+    /// A list of XML nodes.
+    XmlFragment,
+    /// An XML hook.
+    XmlHook,
+    /// An XML text.
+    XmlText,
+    /// A sub-document.
+    SubDoc,
+    /// A root that came with an update and was not yet asked for by kind.
+    Undefined,
+}
+
+impl TypeRef {
+    /// Returns the number on the wire: one of the `TYPE_REFS_*` constants.
+    pub fn kind(&self) -> u8 {
+        match self {
+            Self::Array => TYPE_REFS_ARRAY,
+            Self::Map => TYPE_REFS_MAP,
+            Self::Text => TYPE_REFS_TEXT,
+            Self::XmlElement(_) => TYPE_REFS_XML_ELEMENT,
+            Self::XmlFragment => TYPE_REFS_XML_FRAGMENT,
+            Self::XmlHook => TYPE_REFS_XML_HOOK,
+            Self::XmlText => TYPE_REFS_XML_TEXT,
+            Self::SubDoc => TYPE_REFS_DOC,
+            Self::Undefined => TYPE_REFS_UNDEFINED,
+        }
+    }
+
+    /// The kind of a node.
+    pub(crate) fn of(tag: &Tag) -> Self {
+        match tag.kind {
+            TYPE_REFS_ARRAY => Self::Array,
+            TYPE_REFS_MAP => Self::Map,
+            TYPE_REFS_TEXT => Self::Text,
+            TYPE_REFS_XML_ELEMENT => {
+                Self::XmlElement(tag.name.clone().unwrap_or_else(|| Arc::from("UNDEFINED")))
+            }
+            TYPE_REFS_XML_FRAGMENT => Self::XmlFragment,
+            TYPE_REFS_XML_HOOK => Self::XmlHook,
+            TYPE_REFS_XML_TEXT => Self::XmlText,
+            TYPE_REFS_DOC => Self::SubDoc,
+            _ => Self::Undefined,
+        }
+    }
+
+    pub(crate) fn tag(&self) -> Tag {
+        let name = match self {
+            Self::XmlElement(name) => Some(Arc::clone(name)),
+            _ => None,
+        };
+        Tag { kind: self.kind(), name }
+    }
+}
+
+impl std::fmt::Display for TypeRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::XmlElement(name) => write!(f, "XmlElement({name})"),
+            other => write!(f, "{other:?}"),
+        }
+    }
+}
