@@ -157,7 +157,7 @@ impl TransactionMut<'_> {
         if !formatted {
             return None;
         }
-        let mut follow_up = ChangeSet { hold_content: true, ..ChangeSet::default() };
+        let mut follow_up = ChangeSet::default();
         clean::clean_after(&mut self.guard.state.store, &self.changes, &self.ranges, &mut follow_up);
         (!follow_up.is_empty()).then_some(follow_up)
     }
