@@ -2,6 +2,8 @@
 
 #[path = "../../tools/src/adapter/engine.rs"]
 pub(crate) mod engine;
+#[path = "../../tools/src/adapter/extra_none.rs"]
+pub(crate) mod extra;
 pub(crate) use super::json;
 #[allow(clippy::duplicate_mod, reason = "the same protocol on two engines is the point")]
 #[path = "../../tools/src/adapter/service/mod.rs"]

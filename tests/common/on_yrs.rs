@@ -1,5 +1,7 @@
 //! The adapter's service on yrs.
 
+#[path = "../../tools/src/adapter/extra.rs"]
+pub(crate) mod extra;
 pub(crate) use super::json;
 #[path = "yrs_engine.rs"]
 pub(crate) mod engine;

@@ -14,6 +14,9 @@ pub(crate) use yrs::{
 /// What `hello` answers.
 pub(crate) const NAME: &str = "yrs";
 
+/// Whether an index beyond the end of a text is answered as in Yjs: yrs panics.
+pub(crate) const LENIENT: bool = false;
+
 /// Builds an object; yrs forgets the order of its keys (departure 12).
 pub(crate) fn object(entries: Vec<(String, Any)>) -> Any {
     Any::from(entries.into_iter().collect::<std::collections::HashMap<_, _>>())

@@ -1,18 +1,20 @@
 //! The crate that the adapter drives, and what it needs beyond the API that yatta shares with yrs.
 
-pub(crate) use yatta::types::text::{DeltaPrelim, TextPrelim};
-pub(crate) use yatta::types::xml::{XmlDeltaPrelim, XmlIn, XmlOut};
+pub(crate) use yatta::types::text::DeltaPrelim;
 pub(crate) use yatta::types::{Attrs, Delta, ToJson};
 pub(crate) use yatta::updates::decoder::Decode;
 pub(crate) use yatta::updates::encoder::Encode;
 pub(crate) use yatta::{
     Any, Array, ArrayPrelim, ArrayRef, BranchID, Doc, GetString, In, Map, MapPrelim, MapRef, Number, OffsetKind,
-    Options, Out, ReadTxn, SharedRef, StateVector, Text, TextRef, Transact, TransactionMut, Update, WriteTxn, Xml,
-    XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef, XmlTextPrelim, XmlTextRef,
+    Options, Out, ReadTxn, SharedRef, StateVector, Text, TextPrelim, TextRef, Transact, TransactionMut, Update,
+    WriteTxn,
 };
 
 /// What `hello` answers.
 pub(crate) const NAME: &str = "yatta";
+
+/// Whether an index beyond the end of a text is answered as in Yjs.
+pub(crate) const LENIENT: bool = true;
 
 /// Builds an object whose keys keep the given order.
 pub(crate) fn object(entries: Vec<(String, Any)>) -> Any {
@@ -43,7 +45,8 @@ pub(crate) fn state_vector_of(update: &[u8], v2: bool) -> Result<Vec<u8>, String
 
 /// Rewrites an update in the other format: V1 from V2, or V2 from V1.
 pub(crate) fn convert(update: &[u8], to_v2: bool) -> Result<Vec<u8>, String> {
-    let converted = if to_v2 { yatta::convert_v1_to_v2(update) } else { yatta::convert_v2_to_v1(update) };
+    use yatta_encoding::update::{convert_v1_to_v2, convert_v2_to_v1};
+    let converted = if to_v2 { convert_v1_to_v2(update) } else { convert_v2_to_v1(update) };
     converted.map_err(|error| error.to_string())
 }
 

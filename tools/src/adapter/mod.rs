@@ -2,12 +2,15 @@
 //!
 //! - `json`: requests and replies, in order of their keys.
 //! - `engine`: which crate is driven, and the few things for which the public API of yrs has no word.
-//! - `service`: the protocol. It sees only `super::engine` and `super::json`, so that the tests can mount the same
+//! - `extra`: XML and sub-documents, which an engine may lack.
+//! - `service`: the protocol. It sees only the three above, so that the tests can mount the same
 //!   files on another engine of the same API and run both from one script.
 //!
 //! The protocol is that of docs/ADAPTER.md (version 1).
 
 pub(crate) mod engine;
+#[path = "extra_none.rs"]
+pub(crate) mod extra;
 pub(crate) mod json;
 pub(crate) mod service;
 

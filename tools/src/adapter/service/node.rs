@@ -1,11 +1,10 @@
 //! Handles to shared types: how one is named, found by a path, made and filled.
 
 use super::super::engine::{
-    Any, Array, ArrayPrelim, ArrayRef, Attrs, BranchID, DeltaPrelim, Doc, GetString, In, Map, MapPrelim, MapRef,
-    Options, Out, ReadTxn, SharedRef, Text, TextPrelim, TextRef, ToJson, TransactionMut, Xml, XmlDeltaPrelim,
-    XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef, XmlIn, XmlOut, XmlTextPrelim,
-    XmlTextRef,
+    Any, Array, ArrayPrelim, ArrayRef, Attrs, BranchID, DeltaPrelim, GetString, In, Map, MapPrelim, MapRef, Out,
+    ReadTxn, SharedRef, Text, TextPrelim, TextRef, ToJson, TransactionMut,
 };
+use super::super::extra::{self, Extra};
 use super::super::json::Json;
 use super::session::Session;
 use super::{Failure, ops, value};
@@ -16,9 +15,7 @@ pub(super) enum Node {
     Text(TextRef),
     Array(ArrayRef),
     Map(MapRef),
-    XmlText(XmlTextRef),
-    XmlElement(XmlElementRef),
-    XmlFragment(XmlFragmentRef),
+    Extra(Extra),
 }
 
 impl Node {
@@ -28,9 +25,7 @@ impl Node {
             Self::Text(_) => "text",
             Self::Array(_) => "array",
             Self::Map(_) => "map",
-            Self::XmlText(_) => "xmltext",
-            Self::XmlElement(_) => "xmlelement",
-            Self::XmlFragment(_) => "xmlfragment",
+            Self::Extra(node) => node.kind(),
         }
     }
 
@@ -40,9 +35,7 @@ impl Node {
             Self::Text(node) => node.hook().id().clone(),
             Self::Array(node) => node.hook().id().clone(),
             Self::Map(node) => node.hook().id().clone(),
-            Self::XmlText(node) => node.hook().id().clone(),
-            Self::XmlElement(node) => node.hook().id().clone(),
-            Self::XmlFragment(node) => node.hook().id().clone(),
+            Self::Extra(node) => node.id(),
         };
         match id {
             BranchID::Root(name) => format!("@{name}"),
@@ -56,9 +49,7 @@ impl Node {
             Self::Text(node) => node.len(txn),
             Self::Array(node) => node.len(txn),
             Self::Map(node) => node.len(txn),
-            Self::XmlText(node) => node.len(txn),
-            Self::XmlElement(node) => node.len(txn),
-            Self::XmlFragment(node) => node.len(txn),
+            Self::Extra(node) => node.len(txn),
         }
     }
 
@@ -75,81 +66,76 @@ impl Node {
     pub(super) fn string<T: ReadTxn>(&self, txn: &T) -> String {
         match self {
             Self::Text(node) => node.get_string(txn),
-            Self::XmlText(node) => node.get_string(txn),
-            Self::XmlElement(node) => node.get_string(txn),
-            Self::XmlFragment(node) => node.get_string(txn),
+            Self::Extra(node) => node.string(txn),
             Self::Array(_) | Self::Map(_) => "[object Object]".to_owned(),
         }
     }
 
     /// What is found in a list at `index`.
     pub(super) fn at<T: ReadTxn>(&self, txn: &T, index: u32) -> Result<Option<Out>, Failure> {
-        Ok(match self {
-            Self::Array(node) => node.get(txn, index),
-            Self::XmlElement(node) => node.get(txn, index).map(xml_out),
-            Self::XmlFragment(node) => node.get(txn, index).map(xml_out),
-            _ => return Err(Failure::error(format!("a {} has no elements", self.kind()))),
-        })
+        match self {
+            Self::Array(node) => Ok(node.get(txn, index)),
+            Self::Extra(node) => Ok(node.at(txn, index)),
+            _ => Err(self.lacks("elements")),
+        }
     }
 
     /// What is found under a key of a map or an attribute.
     pub(super) fn key<T: ReadTxn>(&self, txn: &T, key: &str) -> Result<Option<Out>, Failure> {
-        Ok(match self {
-            Self::Map(node) => node.get(txn, key),
-            Self::Text(node) => {
-                let node: &XmlTextRef = node.as_ref();
-                node.get_attribute(txn, key)
-            }
-            Self::XmlText(node) => node.get_attribute(txn, key),
-            Self::XmlElement(node) => node.get_attribute(txn, key),
-            _ => return Err(Failure::error(format!("a {} has no keys", self.kind()))),
-        })
+        match self {
+            Self::Map(node) => Ok(node.get(txn, key)),
+            _ => Ok(self.with_attributes()?.attribute(txn, key)),
+        }
     }
 
     /// All keys of a map, or the attributes.
     pub(super) fn pairs<T: ReadTxn>(&self, txn: &T) -> Result<Vec<(String, Out)>, Failure> {
-        Ok(match self {
-            Self::Map(node) => node.iter(txn).map(|(key, value)| (key.to_string(), value)).collect(),
-            Self::Text(node) => {
-                let node: &XmlTextRef = node.as_ref();
-                node.attributes(txn).map(|(key, value)| (key.to_string(), value)).collect()
-            }
-            Self::XmlText(node) => node.attributes(txn).map(|(key, value)| (key.to_string(), value)).collect(),
-            Self::XmlElement(node) => node.attributes(txn).map(|(key, value)| (key.to_string(), value)).collect(),
-            _ => return Err(Failure::error(format!("a {} has no keys", self.kind()))),
-        })
+        match self {
+            Self::Map(node) => Ok(node.iter(txn).map(|(key, value)| (key.to_string(), value)).collect()),
+            _ => Ok(self.with_attributes()?.attributes(txn)),
+        }
     }
 
     /// The pieces of a text: content and attributes.
     pub(super) fn pieces<T: ReadTxn>(&self, txn: &T) -> Result<Vec<(Out, Option<Attrs>)>, Failure> {
-        let diff = match self {
-            Self::Text(node) => node.diff(txn, |_| ()),
-            Self::XmlText(node) => node.diff(txn, |_| ()),
-            _ => return Err(Failure::error(format!("a {} has no delta", self.kind()))),
-        };
+        let diff = self.text()?.diff(txn, |_| ());
         Ok(diff.into_iter().map(|piece| (piece.insert, piece.attributes.map(|attrs| *attrs))).collect())
     }
-}
 
-fn xml_out(out: XmlOut) -> Out {
-    match out {
-        XmlOut::Element(node) => Out::YXmlElement(node),
-        XmlOut::Fragment(node) => Out::YXmlFragment(node),
-        XmlOut::Text(node) => Out::YXmlText(node),
+    /// The type as a text.
+    pub(super) fn text(&self) -> Result<TextRef, Failure> {
+        match self {
+            Self::Text(node) => Ok(node.clone()),
+            Self::Extra(node) => node.text().ok_or_else(|| self.lacks("text")),
+            _ => Err(self.lacks("text")),
+        }
+    }
+
+    /// The type as something with attributes.
+    pub(super) fn with_attributes(&self) -> Result<Extra, Failure> {
+        match self {
+            Self::Text(node) => {
+                extra::with_attributes(node).ok_or_else(|| Failure::unsupported("attributes of a text"))
+            }
+            Self::Extra(node) => Ok(node.clone()),
+            _ => Err(self.lacks("attributes")),
+        }
+    }
+
+    /// The failure of asking for what this kind has not.
+    pub(super) fn lacks(&self, what: &str) -> Failure {
+        Failure::error(format!("a {} has no {what}", self.kind()))
     }
 }
 
 /// The shared type in a value, if it is one that the protocol can name.
 pub(super) fn node_of(out: &Out) -> Option<Node> {
-    Some(match out {
-        Out::YText(node) => Node::Text(node.clone()),
-        Out::YArray(node) => Node::Array(node.clone()),
-        Out::YMap(node) => Node::Map(node.clone()),
-        Out::YXmlText(node) => Node::XmlText(node.clone()),
-        Out::YXmlElement(node) => Node::XmlElement(node.clone()),
-        Out::YXmlFragment(node) => Node::XmlFragment(node.clone()),
-        _ => return None,
-    })
+    match out {
+        Out::YText(node) => Some(Node::Text(node.clone())),
+        Out::YArray(node) => Some(Node::Array(node.clone())),
+        Out::YMap(node) => Some(Node::Map(node.clone())),
+        _ => Extra::of(out).map(Node::Extra),
+    }
 }
 
 impl Session {
@@ -190,8 +176,7 @@ impl Session {
                 Json::tagged("type", [("kind", kind.into()), ("h", self.remember(node).into())])
             }
             (Out::Any(any), _) => value::json(any),
-            (Out::YDoc(doc), _) => Json::tagged("doc", [("guid", doc.guid().to_string().into())]),
-            _ => Json::tagged("undefined", []),
+            _ => extra::subdoc(out).unwrap_or_else(|| Json::tagged("undefined", [])),
         }
     }
 }
@@ -213,89 +198,82 @@ pub(super) fn put(
     content: &Json,
 ) -> Result<Option<Node>, Failure> {
     let prelim = prelim(content)?;
+    let missing = || node.lacks("place for this");
     let out = match (node, place) {
         (Node::Array(node), Place::Index(index)) => node.insert(txn, index, prelim),
         (Node::Array(node), Place::End) => node.push_back(txn, prelim),
         (Node::Map(node), Place::Key(key)) => node.insert(txn, key, prelim),
-        (Node::Text(node), Place::Key(key)) => {
-            let node: &XmlTextRef = node.as_ref();
-            node.insert_attribute(txn, key, prelim)
-        }
-        (Node::XmlText(node), Place::Key(key)) => node.insert_attribute(txn, key, prelim),
-        (Node::XmlElement(node), Place::Key(key)) => node.insert_attribute(txn, key, prelim),
-        (Node::XmlElement(node), Place::Index(index)) => xml_out(node.insert(txn, index, xml_prelim(prelim)?)),
-        (Node::XmlFragment(node), Place::Index(index)) => xml_out(node.insert(txn, index, xml_prelim(prelim)?)),
-        (Node::XmlElement(node), Place::End) => xml_out(node.push_back(txn, xml_prelim(prelim)?)),
-        (Node::XmlFragment(node), Place::End) => xml_out(node.push_back(txn, xml_prelim(prelim)?)),
-        (Node::Text(node), Place::Embed(index, attrs)) => embed(node, txn, index, attrs, prelim)?,
-        (Node::XmlText(node), Place::Embed(index, attrs)) => embed(node, txn, index, attrs, prelim)?,
-        _ => return Err(Failure::error(format!("a {} does not take this", node.kind()))),
+        (_, Place::Key(key)) => node.with_attributes()?.set_attribute(txn, key, prelim).ok_or_else(missing)?,
+        (Node::Extra(node), Place::Index(index)) => node.insert(txn, Some(index), prelim).ok_or_else(missing)?,
+        (Node::Extra(node), Place::End) => node.insert(txn, None, prelim).ok_or_else(missing)?,
+        (_, Place::Embed(index, attrs)) => embed(&node.text()?, txn, index, attrs, prelim)?,
+        _ => return Err(missing()),
     };
     let Some(new) = node_of(&out) else { return Ok(None) };
     fill(session, txn, &new, content)?;
     Ok(Some(new))
 }
 
-fn xml_prelim(prelim: In) -> Result<XmlIn, Failure> {
-    Ok(match prelim {
-        In::XmlElement(prelim) => prelim.into(),
-        In::XmlFragment(prelim) => XmlIn::Fragment(prelim),
-        In::XmlText(prelim) => prelim.into(),
-        _ => return Err(Failure::unsupported("a node that is not XML")),
-    })
-}
-
 /// An empty type of the wanted kind, or a plain value.
 fn prelim(content: &Json) -> Result<In, Failure> {
-    let name = || content.get("name").as_str().unwrap_or_default();
+    if let Some(prelim) = extra::prelim(content) {
+        return Ok(prelim);
+    }
     Ok(match (content.get("$").as_str(), content.get("kind").as_str()) {
-        (Some("doc"), _) => {
-            let mut options = Options::default();
-            if let Some(guid) = content.get("guid").as_str() {
-                options.guid = guid.into();
-            }
-            options.auto_load = content.get("autoLoad").as_bool() == Some(true);
-            options.skip_gc = content.get("gc").as_bool() == Some(false);
-            In::Doc(Doc::with_options(options))
-        }
         (Some("type"), Some("text")) => In::Text(DeltaPrelim::default()),
         (Some("type"), Some("array")) => In::Array(ArrayPrelim::default()),
         (Some("type"), Some("map")) => In::Map(MapPrelim::default()),
-        (Some("type"), Some("xmltext")) => In::XmlText(XmlDeltaPrelim::default()),
-        (Some("type"), Some("xmlelement")) => In::XmlElement(XmlElementPrelim::empty(name())),
-        (Some("type"), Some("xmlfragment")) => In::XmlFragment(XmlFragmentPrelim::default()),
-        (Some("type"), kind) => return Err(Failure::unsupported(&format!("making a {kind:?}"))),
+        (Some("type"), Some(kind)) => return Err(Failure::unsupported(&format!("making a {kind}"))),
         _ => In::Any(value::any(content)?),
     })
 }
 
-fn embed<N: Text>(
-    node: &N,
+/// A value for a delta: a type is filled before it is inserted.
+pub(super) fn filled_prelim(content: &Json) -> Result<In, Failure> {
+    let init = content.get("init").items();
+    Ok(match prelim(content)? {
+        In::Array(_) => {
+            In::Array(init.iter().map(filled_prelim).collect::<Result<Vec<_>, _>>()?.into_iter().collect())
+        }
+        In::Map(_) => {
+            let entry = |entry: &Json| {
+                let key = entry.items().first().and_then(Json::as_str).unwrap_or_default();
+                Ok((key.to_owned(), filled_prelim(entry.items().get(1).unwrap_or(&Json::Null))?))
+            };
+            In::Map(init.iter().map(entry).collect::<Result<Vec<_>, Failure>>()?.into_iter().collect())
+        }
+        In::Text(_) if content.find("delta").is_some() => {
+            let text = content.get("delta").items().iter().map(|part| part.get("insert").as_str());
+            let text: Option<String> = text.collect();
+            let text = text.ok_or_else(|| Failure::unsupported("a text with embeds in a delta"))?;
+            In::Text(TextPrelim::new(text).into())
+        }
+        other => other,
+    })
+}
+
+fn embed(
+    text: &TextRef,
     txn: &mut TransactionMut<'_>,
     index: u32,
     attrs: Option<Attrs>,
     prelim: In,
 ) -> Result<Out, Failure> {
-    macro_rules! insert {
-        ($prelim:expr) => {
-            match attrs {
-                Some(attrs) => node.insert_embed_with_attributes(txn, index, $prelim, attrs),
-                None => node.insert_embed(txn, index, $prelim),
-            }
-        };
-    }
+    // in Yjs an embed does not inherit: absent attributes are none
+    let attrs = attrs.unwrap_or_default();
     Ok(match prelim {
         In::Any(any) => {
-            insert!(any);
+            text.insert_embed_with_attributes(txn, index, any, attrs);
             Out::Any(Any::Undefined)
         }
-        In::Text(_) => Out::YText(insert!(TextPrelim::new(""))),
-        In::Array(prelim) => Out::YArray(insert!(prelim)),
-        In::Map(prelim) => Out::YMap(insert!(prelim)),
-        In::XmlText(_) => Out::YXmlText(insert!(XmlTextPrelim::new(""))),
-        In::XmlElement(prelim) => Out::YXmlElement(insert!(prelim)),
-        In::XmlFragment(prelim) => Out::YXmlFragment(insert!(prelim)),
-        _ => return Err(Failure::unsupported("this embed")),
+        In::Text(_) => Out::YText(text.insert_embed_with_attributes(txn, index, TextPrelim::new(""), attrs)),
+        In::Array(prelim) => Out::YArray(text.insert_embed_with_attributes(txn, index, prelim, attrs)),
+        In::Map(prelim) => Out::YMap(text.insert_embed_with_attributes(txn, index, prelim, attrs)),
+        #[allow(unreachable_patterns, reason = "an engine without XML has no other kind")]
+        other => {
+            let out = extra::embed(text, txn, index, attrs, other);
+            out.ok_or_else(|| Failure::unsupported("this embed"))?
+        }
     })
 }
 
@@ -310,7 +288,7 @@ fn fill(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, conten
                 put(session, txn, node, Place::Key(key), &value)?;
             }
         }
-        Node::Text(_) | Node::XmlText(_) => {
+        _ if node.text().is_ok() => {
             if content.find("delta").is_some() {
                 ops::apply_delta(txn, node, content.get("delta"))?;
             }

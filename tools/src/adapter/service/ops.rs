@@ -1,11 +1,12 @@
 //! What each operation of the protocol does, inside an open transaction.
 
 use super::super::engine::{
-    Any, Array, Attrs, Decode, Delta, Encode, In, Map, ReadTxn, StateVector, Text, TransactionMut, Update, WriteTxn,
-    Xml, XmlFragment, XmlTextRef,
+    Any, Array, Attrs, Decode, Delta, Encode, LENIENT, Map, Out, ReadTxn, StateVector, Text, TransactionMut, Update,
+    WriteTxn,
 };
+use super::super::extra::Extra;
 use super::super::json::{Json, hex};
-use super::node::{Node, Place, node_of, put};
+use super::node::{Node, Place, filled_prelim, node_of, put};
 use super::session::Session;
 use super::value;
 use super::{Failure, bytes, is_v2};
@@ -54,13 +55,10 @@ fn root(session: &mut Session, txn: &mut TransactionMut<'_>, request: &Json) -> 
         Some("text") => Node::Text(txn.get_or_insert_text(name)),
         Some("array") => Node::Array(txn.get_or_insert_array(name)),
         Some("map") => Node::Map(txn.get_or_insert_map(name)),
-        // a root has no type on the wire, so a fragment stands for an element of no name
-        Some("xmlfragment" | "xmlelement") => Node::XmlFragment(txn.get_or_insert_xml_fragment(name)),
-        Some("xmltext") => {
-            let text: XmlTextRef = AsRef::<XmlTextRef>::as_ref(&txn.get_or_insert_text(name)).clone();
-            Node::XmlText(text)
+        kind => {
+            let root = kind.and_then(|kind| Extra::root(txn, name, kind));
+            Node::Extra(root.ok_or_else(|| Failure::unsupported(&format!("a root of kind {kind:?}")))?)
         }
-        kind => return Err(Failure::unsupported(&format!("a root of kind {kind:?}"))),
     };
     let handle = format!("@{name}");
     session.nodes.insert(handle.clone(), node);
@@ -93,14 +91,14 @@ fn shape(txn: &TransactionMut<'_>, node: &Node) -> Result<Json, Failure> {
     let mut shape = Json::object([("kind", node.kind().into()), ("len", node.len(txn).into())]);
     let mut types = Vec::new();
     match node {
-        Node::Text(_) | Node::XmlText(_) => {
+        _ if node.text().is_ok() => {
             let mut units = Vec::new();
             for (out, _) in node.pieces(txn)? {
                 if node_of(&out).is_some() {
                     types.push(Json::object([("embed", Json::from(types.len() as u32))]));
                 }
                 match out {
-                    super::super::engine::Out::Any(Any::String(text)) => units.push(Json::String(text.to_string())),
+                    Out::Any(Any::String(text)) => units.push(Json::String(text.to_string())),
                     _ => units.push(Json::Null),
                 }
             }
@@ -123,8 +121,7 @@ fn shape(txn: &TransactionMut<'_>, node: &Node) -> Result<Json, Failure> {
             let nested = node.iter(txn).enumerate().filter(|(_, out)| node_of(out).is_some());
             types.extend(nested.map(|(index, _)| Json::from(index as u32)));
         }
-        Node::XmlElement(node) => types.extend((0..node.len(txn)).map(Json::from)),
-        Node::XmlFragment(node) => types.extend((0..node.len(txn)).map(Json::from)),
+        _ => types.extend((0..node.len(txn)).map(Json::from)),
     }
     shape.set("types", types.into());
     Ok(shape)
@@ -142,9 +139,8 @@ fn list(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, reques
             match node {
                 _ if there.min(len) == 0 => {}
                 Node::Array(node) => node.remove_range(txn, index, len.min(there)),
-                Node::XmlElement(node) => node.remove_range(txn, index, len.min(there)),
-                Node::XmlFragment(node) => node.remove_range(txn, index, len.min(there)),
-                _ => return Err(Failure::error(format!("a {} is no list", node.kind()))),
+                Node::Extra(node) => node.remove_range(txn, index, len.min(there)),
+                _ => return Err(node.lacks("elements")),
             }
             if len > there { Err(Failure::error("Length exceeded!")) } else { Ok(Json::Null) }
         }
@@ -221,10 +217,7 @@ fn map(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, request
         "map_delete" => {
             match node {
                 Node::Map(node) => drop(node.remove(txn, key)),
-                Node::Text(node) => AsRef::<XmlTextRef>::as_ref(node).remove_attribute(txn, &key),
-                Node::XmlText(node) => node.remove_attribute(txn, &key),
-                Node::XmlElement(node) => node.remove_attribute(txn, &key),
-                _ => return Err(Failure::error(format!("a {} has no keys", node.kind()))),
+                _ => node.with_attributes()?.remove_attribute(txn, key),
             }
             Ok(Json::Null)
         }
@@ -233,7 +226,7 @@ fn map(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, request
                 node.clear(txn);
                 Ok(Json::Null)
             }
-            _ => Err(Failure::error(format!("a {} has no keys", node.kind()))),
+            _ => Err(node.lacks("keys to clear")),
         },
         "map_entries" => {
             let mut pairs = node.pairs(txn)?;
@@ -246,17 +239,17 @@ fn map(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, request
 }
 
 fn text(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, request: &Json) -> Result<Json, Failure> {
-    let len = node.len(txn);
-    // Yjs appends what is inserted behind the end
-    let index = || number(request, "index").map(|index| index.min(len));
+    let text = node.text()?;
+    let len = text.len(txn);
+    let bound = |index: u32, end: u32| if LENIENT { index } else { index.min(end) };
+    let index = || number(request, "index").map(|index| bound(index, len));
     let attrs = || value::attrs(request.find("attrs"));
     match request.get("op").as_str().unwrap_or_default() {
         "text_insert" => {
-            let text = request.get("text").as_str().unwrap_or_default();
-            match node {
-                Node::Text(node) => insert(node, txn, index()?, text, attrs()?),
-                Node::XmlText(node) => insert(node, txn, index()?, text, attrs()?),
-                _ => return Err(Failure::error(format!("a {} takes no text", node.kind()))),
+            let chunk = request.get("text").as_str().unwrap_or_default();
+            match attrs()? {
+                Some(attrs) => text.insert_with_attributes(txn, index()?, chunk, attrs),
+                None => text.insert(txn, index()?, chunk),
             }
         }
         "text_embed" => {
@@ -265,22 +258,17 @@ fn text(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, reques
         }
         "text_delete" => {
             let index = index()?;
-            let len = number(request, "len")?.min(len - index);
-            match node {
-                _ if len == 0 => {}
-                Node::Text(node) => node.remove_range(txn, index, len),
-                Node::XmlText(node) => node.remove_range(txn, index, len),
-                _ => return Err(Failure::error(format!("a {} has no text", node.kind()))),
+            let len = bound(number(request, "len")?, len.saturating_sub(index));
+            if len > 0 {
+                text.remove_range(txn, index, len);
             }
         }
         "text_format" => {
             let index = index()?;
-            let len = number(request, "len")?.min(len - index);
-            match (node, attrs()?) {
-                _ if len == 0 => {}
-                (Node::Text(node), Some(attrs)) => node.format(txn, index, len, attrs),
-                (Node::XmlText(node), Some(attrs)) => node.format(txn, index, len, attrs),
-                _ => return Err(Failure::error(format!("a {} has no formats", node.kind()))),
+            let len = bound(number(request, "len")?, len.saturating_sub(index));
+            let attrs = attrs()?.ok_or_else(|| Failure::error("attrs is missing"))?;
+            if len > 0 {
+                text.format(txn, index, len, attrs);
             }
         }
         "text_delta" if request.find("sanitize").is_some_and(|sanitize| sanitize.as_bool() == Some(false)) => {
@@ -292,34 +280,18 @@ fn text(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, reques
     Ok(Json::Null)
 }
 
-fn insert<N: Text>(node: &N, txn: &mut TransactionMut<'_>, index: u32, text: &str, attrs: Option<Attrs>) {
-    match attrs {
-        Some(attrs) => node.insert_with_attributes(txn, index, text, attrs),
-        None => node.insert(txn, index, text),
-    }
-}
-
-/// Applies a delta of texts and plain embeds.
+/// Applies a delta of texts, plain embeds and new types.
 pub(super) fn apply_delta(txn: &mut TransactionMut<'_>, node: &Node, delta: &Json) -> Result<(), Failure> {
     let mut parts = Vec::new();
     for part in delta.items() {
         let attrs = value::attrs(part.find("attributes"))?.map(Box::new);
         parts.push(match (part.find("insert"), part.get("delete").as_u64()) {
-            (Some(content), _) => {
-                if !is_plain(content) && content.get("$").as_str() != Some("bytes") {
-                    return Err(Failure::unsupported("a shared type in a delta"));
-                }
-                Delta::Inserted(In::Any(value::any(content)?), attrs)
-            }
+            (Some(content), _) => Delta::Inserted(filled_prelim(content)?, attrs),
             (None, Some(len)) => Delta::Deleted(len as u32),
             (None, None) => Delta::Retain(number(part, "retain")?, attrs),
         });
     }
-    match node {
-        Node::Text(node) => node.apply_delta(txn, parts),
-        Node::XmlText(node) => node.apply_delta(txn, parts),
-        _ => return Err(Failure::error(format!("a {} takes no delta", node.kind()))),
-    }
+    node.text()?.apply_delta(txn, parts);
     Ok(())
 }
 
