@@ -179,9 +179,9 @@ impl<'a> Cursor<'a> {
     /// [`Error::EndOfBuffer`] if fewer are left; then nothing is taken.
     #[inline]
     pub fn take(&mut self, len: usize) -> Result<&'a [u8], Error> {
-        let end = self.next.checked_add(len).ok_or(Error::EndOfBuffer(len))?;
-        let slice = self.buf.get(self.next..end).ok_or(Error::EndOfBuffer(len))?;
-        self.next = end;
+        let rest = self.buf.get(self.next..).unwrap_or_default();
+        let Some((slice, _)) = rest.split_at_checked(len) else { return Err(Error::EndOfBuffer(len)) };
+        self.next += len;
         Ok(slice)
     }
 
@@ -224,7 +224,7 @@ impl Read for Cursor<'_> {
 
     #[inline]
     fn read_u8(&mut self) -> Result<u8, Error> {
-        let byte = *self.buf.get(self.next).ok_or(Error::EndOfBuffer(1))?;
+        let Some(&byte) = self.buf.get(self.next) else { return Err(Error::EndOfBuffer(1)) };
         self.next += 1;
         Ok(byte)
     }

@@ -103,10 +103,13 @@ fn read_more<R: Read>(r: &mut R, mut num: u64, mut shift: u32) -> Result<u64, Er
     loop {
         let byte = r.read_u8()?;
         let bits = u64::from(byte & 0x7f);
-        if bits != 0 {
+        if shift < u64::BITS - 7 {
+            num |= bits << shift;
+        } else if bits != 0 {
             // Bits that would be shifted out make the number too large; zeros there are only overlong.
             let shifted = bits.checked_shl(shift).filter(|s| s >> shift == bits);
-            num |= shifted.ok_or(Error::InvalidVarInt)?;
+            let Some(shifted) = shifted else { return Err(Error::InvalidVarInt) };
+            num |= shifted;
         }
         if byte < 0x80 {
             return Ok(num);
@@ -204,7 +207,8 @@ impl VarInt for u128 {
             let bits = u128::from(byte & 0x7f);
             if bits != 0 {
                 let shifted = bits.checked_shl(shift).filter(|s| s >> shift == bits);
-                num |= shifted.ok_or(Error::InvalidVarInt)?;
+                let Some(shifted) = shifted else { return Err(Error::InvalidVarInt) };
+                num |= shifted;
             }
             if byte < 0x80 {
                 return Ok(num);

@@ -16,13 +16,16 @@ use std::sync::{Arc, OnceLock};
 ///
 /// Two maps are equal when they hold equal values under the same keys, in whatever order.
 #[derive(Clone, Default)]
-pub struct AnyMap(Arc<Inner>);
+pub struct AnyMap(
+    /// Nothing for an empty map, which then costs no memory.
+    Option<Arc<Inner>>,
+);
 
 #[derive(Default)]
 struct Inner {
     entries: IndexMap<String, Any>,
     /// The entries as a standard map; empty until somebody asks.
-    view: OnceLock<HashMap<String, Any>>,
+    view: OnceLock<Box<HashMap<String, Any>>>,
 }
 
 impl Clone for Inner {
@@ -39,42 +42,46 @@ impl AnyMap {
 
     /// Makes an empty map with room for `capacity` entries.
     pub fn with_capacity(capacity: usize) -> Self {
-        IndexMap::with_capacity(capacity).into()
+        if capacity == 0 {
+            return Self(None);
+        }
+        let entries = IndexMap::with_capacity(capacity);
+        Self(Some(Arc::new(Inner { entries, view: OnceLock::new() })))
     }
 
     /// Returns the value under `key`.
     pub fn get(&self, key: &str) -> Option<&Any> {
-        self.0.entries.get(key)
+        self.entries()?.get(key)
     }
 
     /// Tells whether there is a value under `key`.
     pub fn contains_key(&self, key: &str) -> bool {
-        self.0.entries.contains_key(key)
+        self.entries().is_some_and(|entries| entries.contains_key(key))
     }
 
     /// Counts the entries.
     pub fn len(&self) -> usize {
-        self.0.entries.len()
+        self.entries().map_or(0, IndexMap::len)
     }
 
     /// Tells whether there are no entries.
     pub fn is_empty(&self) -> bool {
-        self.0.entries.is_empty()
+        self.len() == 0
     }
 
     /// Walks the entries in insertion order.
     pub fn iter(&self) -> map::Iter<'_, String, Any> {
-        self.0.entries.iter()
+        self.entries().unwrap_or_else(|| empty()).iter()
     }
 
     /// Walks the keys in insertion order.
     pub fn keys(&self) -> Keys<'_, String, Any> {
-        self.0.entries.keys()
+        self.entries().unwrap_or_else(|| empty()).keys()
     }
 
     /// Walks the values in insertion order.
     pub fn values(&self) -> Values<'_, String, Any> {
-        self.0.entries.values()
+        self.entries().unwrap_or_else(|| empty()).values()
     }
 
     /// Puts `value` under `key` and returns what was there; a key that is there keeps its place.
@@ -91,11 +98,21 @@ impl AnyMap {
         self.entries_mut().shift_remove(key)
     }
 
+    fn entries(&self) -> Option<&IndexMap<String, Any>> {
+        self.0.as_ref().map(|inner| &inner.entries)
+    }
+
     fn entries_mut(&mut self) -> &mut IndexMap<String, Any> {
-        let inner = Arc::make_mut(&mut self.0);
+        let inner = Arc::make_mut(self.0.get_or_insert_default());
         inner.view = OnceLock::new();
         &mut inner.entries
     }
+}
+
+/// An empty map to borrow from.
+fn empty() -> &'static IndexMap<String, Any> {
+    static EMPTY: OnceLock<IndexMap<String, Any>> = OnceLock::new();
+    EMPTY.get_or_init(IndexMap::new)
 }
 
 impl AsRef<HashMap<String, Any>> for AnyMap {
@@ -109,7 +126,13 @@ impl Deref for AnyMap {
 
     /// Views the entries as a standard map, which is built on first use.
     fn deref(&self) -> &HashMap<String, Any> {
-        self.0.view.get_or_init(|| self.iter().map(|(k, v)| (k.clone(), v.clone())).collect())
+        static EMPTY: OnceLock<HashMap<String, Any>> = OnceLock::new();
+        match &self.0 {
+            None => EMPTY.get_or_init(HashMap::new),
+            Some(inner) => inner.view.get_or_init(|| {
+                Box::new(inner.entries.iter().map(|(k, v)| (k.clone(), v.clone())).collect())
+            }),
+        }
     }
 }
 
@@ -121,13 +144,19 @@ impl fmt::Debug for AnyMap {
 
 impl PartialEq for AnyMap {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0.entries == other.0.entries
+        match (&self.0, &other.0) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a.entries == b.entries,
+            _ => self.len() == other.len(),
+        }
     }
 }
 
 impl From<IndexMap<String, Any>> for AnyMap {
     fn from(entries: IndexMap<String, Any>) -> Self {
-        Self(Arc::new(Inner { entries, view: OnceLock::new() }))
+        if entries.is_empty() {
+            return Self(None);
+        }
+        Self(Some(Arc::new(Inner { entries, view: OnceLock::new() })))
     }
 }
 
@@ -178,6 +207,9 @@ impl IntoIterator for AnyMap {
     type IntoIter = map::IntoIter<String, Any>;
 
     fn into_iter(mut self) -> Self::IntoIter {
+        if self.is_empty() {
+            return IndexMap::new().into_iter();
+        }
         std::mem::take(self.entries_mut()).into_iter()
     }
 }
@@ -198,7 +230,8 @@ impl Drop for Inner {
                     }
                 }
                 Any::Map(AnyMap(inner)) => {
-                    let values = Arc::get_mut(inner).into_iter().flat_map(|i| i.entries.values_mut());
+                    let inner = inner.as_mut().and_then(Arc::get_mut);
+                    let values = inner.into_iter().flat_map(|inner| inner.entries.values_mut());
                     for value in values.filter(|v| nested(v)) {
                         stack.push(std::mem::replace(value, Any::Null));
                     }

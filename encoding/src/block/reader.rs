@@ -110,16 +110,20 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
         let Some(info) = self.next_info()? else { return Ok(None) };
         self.info = None;
         let id = ID::new(self.client, self.clock);
-        let block = match info & 0x1f {
-            BLOCK_GC_REF_NUMBER => Block::Gc { id, len: self.decoder.read_len()? },
-            // Not a length of the column: gaps are of no predictable length.
-            BLOCK_SKIP_REF_NUMBER => Block::Skip { id, len: self.decoder.read_var()? },
-            _ => Block::Item(self.read_item(info, id)?),
-        };
-        let end = self.clock.checked_add(block.len());
-        self.clock = end.ok_or_else(|| self.decoder.invalid("a block ends beyond the last clock"))?;
-        self.blocks -= 1;
-        Ok(Some(block))
+        match info & 0x1f {
+            BLOCK_GC_REF_NUMBER => {
+                let len = self.decoder.read_len()?;
+                self.advance(len)?;
+                Ok(Some(Block::Gc { id, len }))
+            }
+            BLOCK_SKIP_REF_NUMBER => {
+                // Not of the column of lengths: gaps are of no predictable length.
+                let len = self.decoder.read_var()?;
+                self.advance(len)?;
+                Ok(Some(Block::Skip { id, len }))
+            }
+            _ => self.read_item(info, id),
+        }
     }
 
     /// Reads the next block, entering the next section when the current one is done.
@@ -129,8 +133,8 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
     #[inline]
     pub fn next_block(&mut self) -> Result<Option<Block<'a>>, Error> {
         loop {
-            if let Some(block) = self.next_in_section()? {
-                return Ok(Some(block));
+            if self.blocks > 0 {
+                return self.next_in_section();
             }
             if self.next_section()?.is_none() {
                 return Ok(None);
@@ -183,7 +187,17 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
     }
 
     #[inline]
-    fn read_item(&mut self, info: u8, id: ID) -> Result<Item<'a>, Error> {
+    fn advance(&mut self, len: u32) -> Result<(), Error> {
+        let Some(end) = self.clock.checked_add(len) else {
+            return Err(self.decoder.invalid("a block ends beyond the last clock"));
+        };
+        self.clock = end;
+        self.blocks -= 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn read_item(&mut self, info: u8, id: ID) -> Result<Option<Block<'a>>, Error> {
         let decoder = &mut self.decoder;
         let origin = if info & HAS_ORIGIN != 0 { Some(decoder.read_left_id()?) } else { None };
         let right_origin = if info & HAS_RIGHT_ORIGIN != 0 { Some(decoder.read_right_id()?) } else { None };
@@ -200,6 +214,8 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
             }
         }
         let (content, len) = read_content(decoder, info & 0x1f)?;
-        Ok(Item { id, len, origin, right_origin, parent, parent_sub, has_parent_sub, content })
+        self.advance(len)?;
+        let item = Item { id, len, origin, right_origin, parent, parent_sub, has_parent_sub, content };
+        Ok(Some(Block::Item(item)))
     }
 }

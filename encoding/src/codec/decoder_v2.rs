@@ -95,15 +95,18 @@ impl Decoder for DecoderV2<'_> {
     #[inline]
     fn read_ds_clock(&mut self) -> Result<u32, Error> {
         let diff: u32 = self.rest.read_var()?;
-        self.ds_clock = self.ds_clock.checked_add(diff).ok_or(Error::InvalidVarInt)?;
-        Ok(self.ds_clock)
+        let Some(clock) = self.ds_clock.checked_add(diff) else { return Err(Error::InvalidVarInt) };
+        self.ds_clock = clock;
+        Ok(clock)
     }
 
     #[inline]
     fn read_ds_len(&mut self) -> Result<u32, Error> {
-        let len = self.rest.read_var::<u32>()?.checked_add(1).ok_or(Error::InvalidVarInt)?;
-        self.ds_clock = self.ds_clock.checked_add(len).ok_or(Error::InvalidVarInt)?;
-        Ok(len)
+        let less_one: u32 = self.rest.read_var()?;
+        let end = self.ds_clock.checked_add(less_one).and_then(|last| last.checked_add(1));
+        let Some(end) = end else { return Err(Error::InvalidVarInt) };
+        self.ds_clock = end;
+        Ok(less_one + 1)
     }
 
     #[inline]

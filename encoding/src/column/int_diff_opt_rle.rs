@@ -89,13 +89,15 @@ impl<'a> IntDiffOptRleReader<'a> {
             self.diff = diff >> 1;
             if diff & 1 == 1 {
                 let more: u64 = self.cursor.read_var()?;
-                self.count = more.checked_add(1).ok_or(Error::InvalidVarInt)?;
+                let Some(left) = more.checked_add(1) else { return Err(Error::InvalidVarInt) };
+                self.count = left;
             }
         } else {
             self.count -= 1;
         }
         let value = i64::from(self.last).checked_add(self.diff).and_then(|value| value.try_into().ok());
-        self.last = value.ok_or(Error::InvalidVarInt)?;
-        Ok(self.last)
+        let Some(value) = value else { return Err(Error::InvalidVarInt) };
+        self.last = value;
+        Ok(value)
     }
 }

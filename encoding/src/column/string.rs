@@ -85,8 +85,9 @@ impl<'a> StringReader<'a> {
         if !self.is_ascii {
             return self.read_wide(units).map(|s| (s, units));
         }
-        let (head, tail) =
-            self.rest.split_at_checked(units as usize).ok_or(Error::EndOfBuffer(units as usize))?;
+        let Some((head, tail)) = self.rest.split_at_checked(units as usize) else {
+            return Err(Error::EndOfBuffer(units as usize));
+        };
         self.rest = tail;
         Ok((Cow::Borrowed(head), units))
     }

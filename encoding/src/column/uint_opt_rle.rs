@@ -87,7 +87,8 @@ impl<'a> UintOptRleReader<'a> {
             if value.is_negative() {
                 let more: u64 = self.cursor.read_var()?;
                 // This value is taken at once, so one less than the length of the run is left.
-                self.count = more.checked_add(1).ok_or(Error::InvalidVarInt)?;
+                let Some(left) = more.checked_add(1) else { return Err(Error::InvalidVarInt) };
+                self.count = left;
             }
         } else {
             self.count -= 1;

@@ -3,7 +3,10 @@
 //! Each update is a *lane* of blocks. The lane whose next block comes first (highest client, then lowest
 //! clock) is read for as long as its blocks follow upon what was written; then the lanes are looked at again.
 //! Blocks that are covered are dropped, overlapping ones cut, gaps become a Skip block. Items are never
-//! joined. Costs O(bytes) plus O(lanes log lanes), of which the sort of lanes that come in order is free.
+//! joined, so they are written at once; GC blocks are held back while they may grow.
+//!
+//! Costs O(bytes) plus a sort of the lanes, which is linear if they come in order. A lane that is not being
+//! read costs 24 bytes: its reader is made again when its turn comes.
 
 use super::forget_bit;
 use super::section_writer::SectionWriter;
@@ -21,12 +24,8 @@ use std::collections::BinaryHeap;
 /// # Errors
 /// When one of several updates is malformed.
 pub fn merge_updates_v1<U: AsRef<[u8]>>(updates: &[U]) -> Result<Vec<u8>, Error> {
-    if let [single] = updates {
-        return Ok(single.as_ref().to_vec());
-    }
     let bytes = updates.iter().map(|update| update.as_ref().len()).sum();
-    let lanes = updates.iter().map(|update| Lane::new(DecoderV1::from(update.as_ref())));
-    merge(lanes.collect::<Result<_, _>>()?, EncoderV1::with_buffer(Vec::with_capacity(bytes)))
+    merge(updates, |update| Ok(DecoderV1::from(update)), EncoderV1::with_buffer(Vec::with_capacity(bytes)))
 }
 
 /// Merges updates of the second format. A single update is returned as it is.
@@ -34,18 +33,21 @@ pub fn merge_updates_v1<U: AsRef<[u8]>>(updates: &[U]) -> Result<Vec<u8>, Error>
 /// # Errors
 /// When one of several updates is malformed.
 pub fn merge_updates_v2<U: AsRef<[u8]>>(updates: &[U]) -> Result<Vec<u8>, Error> {
-    if let [single] = updates {
-        return Ok(single.as_ref().to_vec());
-    }
-    let lanes = updates.iter().map(|update| Lane::new(DecoderV2::new(Cursor::new(update.as_ref()))?));
-    merge(lanes.collect::<Result<_, _>>()?, EncoderV2::new())
+    merge(updates, |update| DecoderV2::new(Cursor::new(update)), EncoderV2::new())
+}
+
+/// The next block of a lane, gaps left out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Head {
+    id: ID,
+    is_gc: bool,
 }
 
 /// An update that is being read.
 struct Lane<'a, D> {
     reader: UpdateReader<'a, D>,
-    /// A block that was read and put back; boxed, because that is rare and lanes are many.
-    held: Option<Box<Block<'a>>>,
+    /// A block that was read and put back.
+    held: Option<Block<'a>>,
 }
 
 impl<'a, D: UpdateDecoder<'a>> Lane<'a, D> {
@@ -53,36 +55,27 @@ impl<'a, D: UpdateDecoder<'a>> Lane<'a, D> {
         Ok(Self { reader: UpdateReader::new(decoder)?, held: None })
     }
 
-    /// Looks at the next block that is no gap: its id, and whether it is a GC block.
-    fn peek(&mut self) -> Result<Option<(ID, bool)>, Error> {
+    /// Looks at the next block that is no gap.
+    #[inline]
+    fn peek(&mut self) -> Result<Option<Head>, Error> {
         if let Some(block) = &self.held {
-            return Ok(Some((block.id(), matches!(**block, Block::Gc { .. }))));
+            return Ok(Some(Head { id: block.id(), is_gc: matches!(block, Block::Gc { .. }) }));
         }
-        loop {
-            match self.reader.peek()? {
-                Some((_, BLOCK_SKIP_REF_NUMBER)) => self.reader.next_block()?,
-                head => return Ok(head.map(|(id, content)| (id, content == BLOCK_GC_REF_NUMBER))),
-            };
+        while let Some((id, content)) = self.reader.peek()? {
+            if content != BLOCK_SKIP_REF_NUMBER {
+                return Ok(Some(Head { id, is_gc: content == BLOCK_GC_REF_NUMBER }));
+            }
+            self.reader.next_block()?;
         }
+        Ok(None)
     }
 
     /// Takes the block that `peek` saw.
+    #[inline]
     fn take(&mut self) -> Result<Option<Block<'a>>, Error> {
-        if let Some(block) = self.held.take() {
-            return Ok(Some(*block));
-        }
-        let mut block = self.reader.next_block()?;
-        if let Some(block) = &mut block {
-            forget_bit(block);
-        }
-        Ok(block)
-    }
-
-    /// Takes the next block if it belongs to `client` and begins at `clock`.
-    fn take_if(&mut self, client: ClientID, clock: u32) -> Result<Option<Block<'a>>, Error> {
-        match self.peek()? {
-            Some((id, _)) if id == ID::new(client, clock) => self.take(),
-            _ => Ok(None),
+        match self.held.take() {
+            None => self.reader.next_block(),
+            held => Ok(held),
         }
     }
 }
@@ -90,203 +83,213 @@ impl<'a, D: UpdateDecoder<'a>> Lane<'a, D> {
 /// Where a lane stands among the others.
 #[derive(Clone, Copy)]
 struct Place {
-    head: ID,
-    is_gc: bool,
+    head: Head,
     /// Breaks ties: the lane that was read last comes first, else the order of the input.
     turn: i64,
-    lane: usize,
 }
 
 impl Place {
     /// Yjs: the comparison in mergeUpdatesV2. Of an item and a GC block at the same clock, Yjs says that
     /// either comes first; its sort then puts the later lane first.
     fn order(&self, other: &Self) -> Ordering {
-        let turns = self.turn.cmp(&other.turn);
-        (other.head.client.cmp(&self.head.client))
-            .then(self.head.clock.cmp(&other.head.clock))
-            .then(if self.is_gc == other.is_gc { turns } else { turns.reverse() })
+        let (left, right) = (&self.head, &other.head);
+        let turns = || match self.turn.cmp(&other.turn) {
+            order if left.is_gc == right.is_gc => order,
+            order => order.reverse(),
+        };
+        (right.id.client.cmp(&left.id.client)).then(left.id.clock.cmp(&right.id.clock)).then_with(turns)
     }
 }
 
-impl PartialEq for Place {
+/// A lane that has been read in part.
+struct Begun<'a, D> {
+    place: Place,
+    lane: Box<Lane<'a, D>>,
+}
+
+impl<D> PartialEq for Begun<'_, D> {
     fn eq(&self, other: &Self) -> bool {
-        self.order(other).is_eq()
+        self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Place {}
+impl<D> Eq for Begun<'_, D> {}
 
-impl PartialOrd for Place {
+impl<D> PartialOrd for Begun<'_, D> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Place {
+impl<D> Ord for Begun<'_, D> {
     /// Reversed: the heap yields its greatest.
     fn cmp(&self, other: &Self) -> Ordering {
-        other.order(self)
+        other.place.order(&self.place)
     }
 }
 
-/// The places of all lanes that have blocks left.
-struct Queue {
-    /// Lanes that have not been read, in descending order: the next is the last.
-    fresh: Vec<Place>,
-    /// Lanes that have been read in part.
-    begun: BinaryHeap<Place>,
-    turn: i64,
-}
-
-impl Queue {
-    fn new(mut fresh: Vec<Place>) -> Self {
-        // Stable, and linear for lanes that come in order.
-        fresh.sort_by(Place::order);
-        fresh.reverse();
-        Self { fresh, begun: BinaryHeap::new(), turn: 0 }
-    }
-
-    fn pop(&mut self) -> Option<Place> {
-        match (self.fresh.last(), self.begun.peek()) {
-            (Some(fresh), Some(begun)) if fresh.order(begun).is_lt() => self.fresh.pop(),
-            (_, Some(_)) => self.begun.pop(),
-            (_, None) => self.fresh.pop(),
-        }
-    }
-
-    fn push(&mut self, lane: usize, (head, is_gc): (ID, bool)) {
-        self.turn -= 1;
-        self.begun.push(Place { head, is_gc, turn: self.turn, lane });
-    }
-}
-
-/// The block that is written next, without its first `offset` units: its end may still grow.
-struct Current<'a> {
-    block: Block<'a>,
-    offset: u32,
-}
-
-fn merge<'a, D: UpdateDecoder<'a>, E: UpdateEncoder>(
-    mut lanes: Vec<Lane<'a, D>>,
+fn merge<'a, U: AsRef<[u8]>, D: UpdateDecoder<'a>, E: UpdateEncoder>(
+    updates: &'a [U],
+    decode: impl Fn(&'a [u8]) -> Result<D, Error>,
     enc: E,
 ) -> Result<Vec<u8>, Error> {
-    let mut deleted = DeleteSetBuilder::new();
-    let mut places = Vec::with_capacity(lanes.len());
-    for (lane, reader) in lanes.iter_mut().enumerate() {
-        match reader.peek()? {
-            Some((head, is_gc)) => places.push(Place { head, is_gc, turn: lane as i64, lane }),
-            None => reader.reader.read_delete_set(|range| deleted.push(range))?,
-        }
+    if let [single] = updates {
+        return Ok(single.as_ref().to_vec());
     }
-    let mut queue = Queue::new(places);
-    let mut merger = Merger { writer: SectionWriter::new(enc), current: None };
-    while let Some(place) = queue.pop() {
-        let Some(lane) = lanes.get_mut(place.lane) else { continue };
-        merger.read_lane(lane, place.head.client)?;
+    let open = |index: usize| match updates.get(index) {
+        Some(update) => Lane::new(decode(update.as_ref())?),
+        None => Err(Error::UnexpectedValue),
+    };
+    let mut deleted = DeleteSetBuilder::new();
+    // Lanes that have not been read; the next is the last.
+    let mut fresh = Vec::with_capacity(updates.len());
+    for index in 0..updates.len() {
+        let mut lane = open(index)?;
         match lane.peek()? {
-            Some(head) => queue.push(place.lane, head),
+            Some(head) => fresh.push(Place { head, turn: index as i64 }),
             None => lane.reader.read_delete_set(|range| deleted.push(range))?,
         }
     }
-    merger.write_current();
-    let mut enc = merger.writer.finish();
+    fresh.sort_by(Place::order);
+    fresh.reverse();
+    let mut begun: BinaryHeap<Begun<'a, D>> = BinaryHeap::new();
+    let mut last_turn = 0;
+    let mut merger = Merger::new(SectionWriter::new(enc));
+    loop {
+        let fresh_is_next = match (fresh.last(), begun.peek()) {
+            (Some(fresh), Some(begun)) => fresh.order(&begun.place).is_lt(),
+            (fresh, _) => fresh.is_some(),
+        };
+        let (head, mut lane) = if fresh_is_next {
+            let Some(place) = fresh.pop() else { break };
+            (place.head, open(place.turn as usize)?)
+        } else {
+            let Some(begun) = begun.pop() else { break };
+            (begun.place.head, *begun.lane)
+        };
+        match merger.read_lane(&mut lane, head.id.client)? {
+            Some(head) => {
+                last_turn -= 1;
+                begun.push(Begun { place: Place { head, turn: last_turn }, lane: Box::new(lane) });
+            }
+            None => lane.reader.read_delete_set(|range| deleted.push(range))?,
+        }
+    }
+    let mut enc = merger.finish();
     deleted.merge();
     deleted.write(&mut enc);
     Ok(enc.to_vec())
 }
 
 /// What has been merged.
-struct Merger<'a, E> {
+struct Merger<E> {
     writer: SectionWriter<E>,
-    current: Option<Current<'a>>,
+    /// The client of the blocks being written, and the clock after the last.
+    client: Option<ClientID>,
+    end: u32,
+    /// The last GC block, while it may grow: its first clock. It ends at `end` and is not written yet.
+    gc: Option<u32>,
 }
 
-impl<'a, E: UpdateEncoder> Merger<'a, E> {
-    fn write_current(&mut self) {
-        if let Some(current) = self.current.take() {
-            self.writer.write(&current.block, current.offset);
+impl<E: UpdateEncoder> Merger<E> {
+    fn new(writer: SectionWriter<E>) -> Self {
+        Self { writer, client: None, end: 0, gc: None }
+    }
+
+    fn finish(mut self) -> E {
+        self.write_gc();
+        self.writer.finish()
+    }
+
+    /// Writes the GC block that was held back.
+    #[inline]
+    fn write_gc(&mut self) {
+        if let (Some(clock), Some(client)) = (self.gc.take(), self.client) {
+            self.writer.write(&Block::Gc { id: ID::new(client, clock), len: self.end - clock }, 0);
         }
     }
 
-    fn set_current(&mut self, block: Block<'a>, offset: u32) {
-        self.write_current();
-        self.current = Some(Current { block, offset });
+    /// Takes a block whose first `known` units are written.
+    #[inline]
+    fn put(&mut self, block: &mut Block<'_>, known: u32) {
+        self.write_gc();
+        let id = block.id();
+        self.client = Some(id.client);
+        self.end = block.clock_end();
+        if let Block::Gc { .. } = block {
+            self.gc = Some(id.clock + known);
+        } else {
+            forget_bit(block);
+            self.writer.write(block, known);
+        }
     }
 
-    /// Where the current block ends, if it is one of `client`.
-    fn end_of(&self, client: ClientID) -> Option<u32> {
-        let block = &self.current.as_ref()?.block;
-        (block.id().client == client).then(|| block.clock_end())
-    }
-
-    /// Takes blocks of `client` from a lane for as long as they follow upon each other.
-    fn read_lane<D: UpdateDecoder<'a>>(
+    /// Takes blocks of `client` from a lane for as long as they follow upon each other, and returns what the
+    /// lane has next.
+    fn read_lane<'a, D: UpdateDecoder<'a>>(
         &mut self,
         lane: &mut Lane<'a, D>,
         client: ClientID,
-    ) -> Result<(), Error> {
-        match self.end_of(client) {
-            None => {
-                if let Some(block) = lane.take()? {
-                    self.set_current(block, 0);
-                }
+    ) -> Result<Option<Head>, Error> {
+        let may_go_on = if self.client == Some(client) {
+            self.join(lane, client)?
+        } else {
+            if let Some(mut block) = lane.take()? {
+                self.put(&mut block, 0);
             }
-            Some(end) => {
-                if !self.join(lane, client, end)? {
-                    return Ok(());
+            true
+        };
+        loop {
+            let head = lane.peek()?;
+            match head {
+                Some(Head { id, .. }) if may_go_on && id == ID::new(client, self.end) => {
+                    if let Some(mut block) = lane.take()? {
+                        self.put(&mut block, 0);
+                    }
                 }
+                _ => return Ok(head),
             }
         }
-        while let Some(end) = self.end_of(client)
-            && let Some(block) = lane.take_if(client, end)?
-        {
-            self.set_current(block, 0);
-        }
-        Ok(())
     }
 
-    /// Joins the next blocks of a lane to a current block of the same client, which ends at `end`.
+    /// Joins the next blocks of a lane to what is written of the same client.
     ///
     /// Returns whether the lane may be read on; otherwise the lanes must be looked at again.
-    fn join<D: UpdateDecoder<'a>>(
+    fn join<'a, D: UpdateDecoder<'a>>(
         &mut self,
         lane: &mut Lane<'a, D>,
         client: ClientID,
-        mut end: u32,
     ) -> Result<bool, Error> {
         let mut passed_any = false;
         loop {
-            let Some((head, _)) = lane.peek()? else { return Ok(false) };
-            if head.client != client {
-                return Ok(false);
+            match lane.peek()? {
+                Some(head) if head.id.client == client => {}
+                _ => return Ok(false),
             }
-            let Some(block) = lane.take()? else { return Ok(false) };
-            if block.clock_end() <= end {
+            let Some(mut block) = lane.take()? else { return Ok(false) };
+            if block.clock_end() <= self.end {
                 passed_any = true;
                 continue;
             }
-            if head.clock > end {
-                lane.held = Some(Box::new(block));
-                if passed_any {
-                    // Another lane may fill the gap.
-                    return Ok(false);
+            let clock = block.id().clock;
+            if clock > self.end {
+                lane.held = Some(block);
+                if !passed_any {
+                    let gap = clock - self.end;
+                    self.put(&mut Block::Skip { id: ID::new(client, self.end), len: gap }, 0);
                 }
-                self.set_current(Block::Skip { id: ID::new(client, end), len: head.clock - end }, 0);
-                return Ok(true);
+                // If blocks were passed, another lane may fill the gap.
+                return Ok(!passed_any);
             }
-            let known = end - head.clock;
-            match (&mut self.current, &block) {
-                (Some(Current { block: Block::Gc { len, .. }, .. }), Block::Gc { len: more, .. }) => {
-                    *len += more - known;
-                    end = block.clock_end();
-                    // Yjs looks at the lane's next block in the same way, as if this one had been passed.
-                    passed_any = true;
-                }
-                _ => {
-                    self.set_current(block, known);
-                    return Ok(true);
-                }
+            if let (Some(_), Block::Gc { .. }) = (self.gc, &block) {
+                self.end = block.clock_end();
+                // Yjs looks at the lane's next block as if this one had been passed.
+                passed_any = true;
+                continue;
             }
+            let known = self.end - clock;
+            self.put(&mut block, known);
+            return Ok(true);
         }
     }
 }
