@@ -106,7 +106,8 @@ impl AtSize {
     /// If the engine refuses the document.
     pub fn run<E: Engine>(&self, edits: usize) -> Result<(Duration, E), EngineError> {
         let mut doc = E::load(run::client_of(1), Format::V1, &self.state)?;
-        let (warm_up, timed) = self.edits[..edits.min(self.edits.len())].split_at(WARM_UP.min(edits));
+        let edits = &self.edits[..edits.min(self.edits.len())];
+        let (warm_up, timed) = edits.split_at(WARM_UP.min(edits.len()));
         doc_edits(&mut doc, warm_up);
         let start = Instant::now();
         doc_edits(&mut doc, timed);

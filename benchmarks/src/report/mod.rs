@@ -30,6 +30,9 @@ pub(crate) type Failure = Box<dyn Error>;
 /// Documents loaded in a row for a figure of memory: the first one may pay for tables that all share.
 const LOADS: usize = 3;
 
+/// Edits after which an engine has built whatever index it builds late.
+const EDITS_FOR_INDEX: u32 = 10;
+
 /// Where the table goes if nothing else is said.
 pub(crate) fn default_out() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("RESULTS.md")
@@ -225,14 +228,18 @@ fn b4_memory(script: &Script, table: &mut Table) -> Result<(), Failure> {
 
 fn item_memory(table: &mut Table) -> Result<(), Failure> {
     eprintln!("memory an item");
-    let at = AtSize::build::<Yatta>(60_000, 0);
+    let at = AtSize::build::<Yatta>(60_000, EDITS_FOR_INDEX);
     let items = measure::items_of_one_client(at.state()).ok_or("the state has an unexpected form")? as f64;
     let [ours, theirs] = [loaded::<Yatta>(at.state())?, loaded::<Yrs>(at.state())?];
     let what = format!("live heap an item, text of {} live one-character items, loaded", items as u64);
     table.memory(what, ours as f64 / items, theirs as f64 / items);
     // An index may be made at the first edit; it belongs to the price of an item.
     let [ours, theirs] = [edited::<Yatta>(&at)?, edited::<Yrs>(&at)?];
-    table.memory("the same, after 10 edits".to_owned(), ours as f64 / items, theirs as f64 / items);
+    table.memory(
+        format!("the same, after {EDITS_FOR_INDEX} edits"),
+        ours as f64 / items,
+        theirs as f64 / items,
+    );
     Ok(())
 }
 
@@ -247,7 +254,7 @@ fn loaded<E: Engine>(state: &[u8]) -> Result<usize, EngineError> {
 }
 
 fn edited<E: Engine>(at: &AtSize) -> Result<usize, EngineError> {
-    let (doc, bytes) = memory::held(|| at.run::<E>(10));
+    let (doc, bytes) = memory::held(|| at.run::<E>(at.edits()));
     doc?;
     Ok(bytes)
 }
