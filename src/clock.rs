@@ -1,0 +1,35 @@
+//! Time, as the engine sees it: a number that somebody else supplies.
+//!
+//! Nothing in the engine reads the time of the system but [`SystemClock`], which a caller may replace.
+
+/// Milliseconds since 1970-01-01 UTC.
+pub type Timestamp = u64;
+
+/// A source of time. Every `Fn() -> Timestamp` is one.
+pub trait Clock: Send + Sync {
+    /// Returns the time in milliseconds.
+    fn now(&self) -> Timestamp;
+}
+
+impl<F> Clock for F
+where
+    F: Fn() -> Timestamp + Send + Sync,
+{
+    #[inline]
+    fn now(&self) -> Timestamp {
+        self()
+    }
+}
+
+/// The time of the operating system, which may jump when somebody sets it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        #[expect(clippy::disallowed_methods, reason = "the one place where the engine asks for the time")]
+        let now = std::time::SystemTime::now();
+        // a system that thinks it is before 1970 gets 0
+        now.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as Timestamp)
+    }
+}
