@@ -177,7 +177,11 @@ const documentOps = {
   },
   encode: (s, q) => hex(encodeWith[q.enc](s.doc, q.sv == null ? undefined : unhex(q.sv))),
   sv: s => hex(Y.encodeStateVector(s.doc)),
-  pending: s => s.doc.store.pendingStructs !== null || s.doc.store.pendingDs !== null,
+  pending: s => {
+    const { pendingStructs, pendingDs } = s.doc.store
+    if (pendingStructs === null && pendingDs === null) return null
+    return { ...(pendingStructs && { missing: Object.fromEntries(pendingStructs.missing) }), ds: pendingDs !== null }
+  },
   transact: (s, q) => s.doc.transact(() => q.ops.map(op => run(s, op)), q.origin ?? null)
 }
 

@@ -145,10 +145,13 @@ fn compare(vector: &Json, receiver: &mut Receiver, expected: &Json, what: &str) 
         let described = || unhex(found.as_str().unwrap_or_default()).map(|bytes| wire::describe(&bytes));
         assert_eq!(found.as_str(), Some(wanted), "{what}: state in V{enc}: {:?}", described());
     }
-    let waits = receiver.ask("pending", []).as_bool();
+    let waits = match receiver.ask("pending", []) {
+        Json::Bool(waits) => waits,
+        other => !other.is_null(),
+    };
     let reencode = vector.get("reencode");
     let wanted = reencode.get("pendingStructs").as_bool() == Some(true) || reencode.get("pendingDs").as_bool() == Some(true);
-    assert_eq!(waits, Some(wanted), "{what}: something waits");
+    assert_eq!(waits, wanted, "{what}: something waits");
 }
 
 #[test]

@@ -2,13 +2,16 @@
 //!
 //! - `on_yatta`, `on_yrs`: the adapter's service, mounted on our engine and on yrs, so that one script drives both.
 //! - `yjs`: real Yjs in a Node process behind the same protocol.
+//! - `heap`: an allocator that counts.
 //! - `seeds`: how many scripts run, from which seeds, and what is printed when one fails.
 //! - `script`, `value`: random scripts; `network`: runs one on several engines in lockstep.
 //! - `plain`: what a document of one replica should hold, without any history.
+//! - `steps`: the step language of the shared cases, played through the same protocol.
 //! - `wire`: an independent reader of updates, which brings those of yrs into Yjs's order.
 
 #![allow(dead_code, reason = "each test binary uses its own part of these modules")]
 
+pub(crate) mod heap;
 #[path = "../../tools/src/adapter/json.rs"]
 pub(crate) mod json;
 pub(crate) mod network;
@@ -17,6 +20,7 @@ pub(crate) mod on_yrs;
 pub(crate) mod plain;
 pub(crate) mod script;
 pub(crate) mod seeds;
+pub(crate) mod steps;
 pub(crate) mod value;
 pub(crate) mod wire;
 pub(crate) mod yjs;

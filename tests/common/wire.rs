@@ -5,7 +5,8 @@
 
 use super::json::Json;
 
-type Id = (u64, u64);
+/// Client and clock.
+pub(crate) type Id = (u64, u64);
 
 /// One struct of a V1 update.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,15 +75,19 @@ pub(crate) fn normalise(bytes: &[u8], v2: bool) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// A state vector with its clients in descending order.
-pub(crate) fn normalise_state_vector(bytes: &[u8]) -> Result<Vec<u8>, String> {
+/// The entries of a state vector, as they stand.
+pub(crate) fn state_vector(bytes: &[u8]) -> Result<Vec<Id>, String> {
     let mut reader = Reader::new(bytes);
     let count = reader.uint()?;
-    let entries: Result<Vec<_>, String> = (0..count).map(|_| Ok((reader.uint()?, reader.uint()?))).collect();
-    let mut entries = entries?;
+    (0..count).map(|_| reader.id()).collect()
+}
+
+/// A state vector with its clients in descending order.
+pub(crate) fn normalise_state_vector(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let mut entries = state_vector(bytes)?;
     entries.sort_by(|a, b| b.cmp(a));
     let mut out = Vec::new();
-    write_uint(&mut out, count);
+    write_uint(&mut out, entries.len() as u64);
     for (client, clock) in entries {
         write_uint(&mut out, client);
         write_uint(&mut out, clock);

@@ -7,7 +7,7 @@ pub(crate) use yrs::updates::decoder::Decode;
 pub(crate) use yrs::updates::encoder::Encode;
 pub(crate) use yrs::{
     Any, Array, ArrayPrelim, ArrayRef, BranchID, Doc, GetString, In, Map, MapPrelim, MapRef, Number, OffsetKind,
-    Options, Out, ReadTxn, SharedRef, StateVector, Text, TextRef, Transact, TransactionMut, Update, WriteTxn, Xml,
+    Options, Out, ReadTxn, SharedRef, Snapshot, StateVector, Text, TextRef, Transact, TransactionMut, Update, WriteTxn, Xml,
     XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef, XmlTextPrelim, XmlTextRef,
 };
 
@@ -20,6 +20,13 @@ pub(crate) const LENIENT: bool = false;
 /// Builds an object; yrs forgets the order of its keys (departure 12).
 pub(crate) fn object(entries: Vec<(String, Any)>) -> Any {
     Any::from(entries.into_iter().collect::<std::collections::HashMap<_, _>>())
+}
+
+/// What waits in a document: the clock that is missing of each client, and whether deletions wait.
+pub(crate) fn pending(txn: &TransactionMut<'_>) -> Option<(Vec<(u64, u32)>, bool)> {
+    let store = txn.store();
+    let missing = store.pending_update().map(|update| update.missing.iter().map(|(c, k)| (c.get(), *k)).collect());
+    Some((missing.unwrap_or_default(), store.pending_ds().is_some()))
 }
 
 /// Merges updates without a document.

@@ -6,7 +6,7 @@ pub(crate) use yatta::updates::decoder::Decode;
 pub(crate) use yatta::updates::encoder::Encode;
 pub(crate) use yatta::{
     Any, Array, ArrayPrelim, ArrayRef, BranchID, Doc, GetString, In, Map, MapPrelim, MapRef, Number, OffsetKind,
-    Options, Out, ReadTxn, SharedRef, StateVector, Text, TextPrelim, TextRef, Transact, TransactionMut, Update,
+    Options, Out, ReadTxn, SharedRef, Snapshot, StateVector, Text, TextPrelim, TextRef, Transact, TransactionMut, Update,
     WriteTxn,
 };
 
@@ -19,6 +19,12 @@ pub(crate) const LENIENT: bool = true;
 /// Builds an object whose keys keep the given order.
 pub(crate) fn object(entries: Vec<(String, Any)>) -> Any {
     Any::Map(entries.into_iter().collect())
+}
+
+/// What waits in a document: the clock that is missing of each client, and whether deletions wait. `None` where the
+/// engine only tells whether something waits.
+pub(crate) fn pending(_txn: &TransactionMut<'_>) -> Option<(Vec<(u64, u32)>, bool)> {
+    None
 }
 
 /// Merges updates without a document.

@@ -108,7 +108,7 @@ impl Service {
         };
         let result = catch_unwind(AssertUnwindSafe(|| session.run(request)));
         let events = session.take_events();
-        finish(result.unwrap_or_else(|panic| Err(panicked(&panic))), events)
+        finish(result.unwrap_or_else(|panic| Err(panicked(&*panic))), events)
     }
 
     /// The document of that name, for checks that the protocol does not offer.
@@ -141,7 +141,7 @@ impl Service {
                 Some("begin") => Failure::unsupported("a transaction within a transaction").reply(),
                 _ if request.get("doc").as_str() == Some(&name) => {
                     let result = catch_unwind(AssertUnwindSafe(|| session.exec(&mut txn, &request)));
-                    finish(result.unwrap_or_else(|panic| Err(panicked(&panic))), Vec::new())
+                    finish(result.unwrap_or_else(|panic| Err(panicked(&*panic))), Vec::new())
                 }
                 _ => self.handle(&request),
             };

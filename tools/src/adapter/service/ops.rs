@@ -1,7 +1,7 @@
 //! What each operation of the protocol does, inside an open transaction.
 
 use super::super::engine::{
-    Any, Array, Attrs, Decode, Delta, Encode, LENIENT, Map, Out, ReadTxn, StateVector, Text, TransactionMut, Update,
+    self, Any, Array, Attrs, Decode, Delta, Encode, LENIENT, Map, Out, ReadTxn, StateVector, Text, TransactionMut, Update,
     WriteTxn,
 };
 use super::super::extra::Extra;
@@ -37,7 +37,20 @@ pub(super) fn run(session: &mut Session, txn: &mut TransactionMut<'_>, request: 
             return Ok(hex(&state).into());
         }
         "sv" => return Ok(hex(&txn.state_vector().encode_v1()).into()),
-        "pending" => return Ok(txn.has_missing_updates().into()),
+        "pending" => {
+            let Some((missing, deletes)) = engine::pending(txn) else { return Ok(txn.has_missing_updates().into()) };
+            if missing.is_empty() && !deletes {
+                return Ok(Json::Null);
+            }
+            let mut pending = Json::Object(Vec::new());
+            for (client, clock) in missing {
+                let mut clocks = pending.find("missing").cloned().unwrap_or_else(|| Json::Object(Vec::new()));
+                clocks.set(&client.to_string(), clock.into());
+                pending.set("missing", clocks);
+            }
+            pending.set("ds", deletes.into());
+            return Ok(pending);
+        }
         _ => {}
     }
     let node = session.find(txn, request.get("h"))?;

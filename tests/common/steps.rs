@@ -1,0 +1,751 @@
+//! The step language of the shared cases (testdata/cases/README.md), played through the adapter's protocol.
+//!
+//! A step becomes one or a few requests; what it produces goes into `golden` under its name, in the notation of the
+//! cases. An operation that the engine cannot do yet stops the case with its name, so that it can be counted.
+
+use super::Host;
+use super::json::{Json, hex, unhex};
+use super::wire::{self, Content, Struct};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// Why a case was not played to its end.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Stop {
+    /// The engine, or this player, cannot do an operation.
+    Unsupported(String),
+    /// Something went otherwise than it must.
+    Failed(String),
+}
+
+type Played<T> = Result<T, Stop>;
+
+/// Plays the steps of one case.
+pub(crate) struct Player<'a> {
+    host: &'a mut dyn Host,
+    /// What the steps produced, by name, in the notation of the cases.
+    pub(crate) golden: BTreeMap<String, Json>,
+    blobs: BTreeMap<String, Json>,
+    /// The update events of each document.
+    updates: BTreeMap<String, Vec<Json>>,
+    /// Type events of each observer, to be given out by `events`.
+    observed: BTreeMap<String, Vec<Json>>,
+    docs: Vec<String>,
+}
+
+impl<'a> Player<'a> {
+    pub(crate) fn new(host: &'a mut dyn Host) -> Self {
+        Self {
+            host,
+            golden: BTreeMap::new(),
+            blobs: BTreeMap::new(),
+            updates: BTreeMap::new(),
+            observed: BTreeMap::new(),
+            docs: Vec::new(),
+        }
+    }
+
+    /// Plays one step.
+    pub(crate) fn step(&mut self, step: &Json) -> Played<()> {
+        let op = string(step, "do");
+        match op {
+            "doc" => self.doc(step),
+            "repeat" => self.repeat(step),
+            "try" => self.attempt(step),
+            "read" => self.read(step),
+            "sync" => self.sync(string(step, "from"), string(step, "to"), flag(step, "v2"), step.find("origin")),
+            "syncAll" => self.sync_all(step),
+            "events" => {
+                let name = string(step, "name");
+                let events = self.observed.get(name).cloned().unwrap_or_default();
+                self.golden.insert(name.to_owned(), events.into());
+                Ok(())
+            }
+            "log" => {
+                self.log(step);
+                Ok(())
+            }
+            "encode" | "sv" | "hex" | "merge" | "diff" | "svFromUpdate" | "convert" | "blob" | "decode" | "decodeSv"
+            | "meta" => self.blob(op, step),
+            "apply" => {
+                let update = self.resolve(step.get("update"))?;
+                let enc: u32 = if flag(step, "v2") { 2 } else { 1 };
+                let origin = step.get("origin").as_str().unwrap_or("remote");
+                let request = [("op", "apply".into()), ("update", update), ("enc", enc.into()), ("origin", origin.into())];
+                self.ask(string(step, "doc"), Json::object(request)).map(drop)
+            }
+            "transact" => self.transact(step),
+            "observe" | "unobserve" => self.observe(op, step),
+            _ => {
+                let request = self.edit(step)?;
+                self.ask(string(step, "doc"), request).map(drop)
+            }
+        }
+    }
+
+    /// What a document holds in the end, as `golden.final` describes it.
+    pub(crate) fn outcome(&mut self, doc: &str, roots: &[Json]) -> Played<Json> {
+        let mut values = Json::Object(Vec::new());
+        for root in roots {
+            let name = root.as_str().unwrap_or_default();
+            let value = match name.split_once(':').map_or("", |(kind, _)| kind) {
+                "text" | "xmltext" => Json::object([
+                    ("string", self.reading(doc, "string", root)?),
+                    ("delta", self.reading(doc, "delta", root)?),
+                ]),
+                "xml" | "xmlel" => self.reading(doc, "string", root)?,
+                _ => self.reading(doc, "json", root)?,
+            };
+            values.set(name, value);
+        }
+        let mut outcome = Json::object([("roots", values)]);
+        let sv = self.ask(doc, Json::object([("op", "sv".into())]))?;
+        outcome.set("sv", state_vector(&sv)?);
+        for (key, enc) in [("updateV1", 1_u32), ("updateV2", 2)] {
+            outcome.set(key, self.ask(doc, Json::object([("op", "encode".into()), ("enc", enc.into())]))?);
+        }
+        Ok(outcome)
+    }
+
+    fn doc(&mut self, step: &Json) -> Played<()> {
+        let name = string(step, "doc");
+        let mut request = Json::object([("op", "new".into()), ("clientID", step.get("client").clone())]);
+        request.set("guid", format!("guid-{name}").into());
+        request.set("gc", (step.get("gc").as_bool() != Some(false)).into());
+        self.docs.push(name.to_owned());
+        self.updates.insert(name.to_owned(), Vec::new());
+        self.ask(name, request).map(drop)
+    }
+
+    fn repeat(&mut self, step: &Json) -> Played<()> {
+        for i in 0..step.get("n").as_u64().unwrap_or_default() {
+            for operation in step.get("ops").items() {
+                self.step(&counted(operation, i as u32))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn attempt(&mut self, step: &Json) -> Played<()> {
+        let result = match self.step(step.get("op")) {
+            Ok(()) => "ok",
+            Err(Stop::Failed(_)) => "throws",
+            Err(stop) => return Err(stop),
+        };
+        self.golden.insert(string(step, "as").to_owned(), result.into());
+        Ok(())
+    }
+
+    fn sync(&mut self, from: &str, to: &str, v2: bool, origin: Option<&Json>) -> Played<()> {
+        let enc: u32 = if v2 { 2 } else { 1 };
+        let sv = self.ask(to, Json::object([("op", "sv".into())]))?;
+        let update = self.ask(from, Json::object([("op", "encode".into()), ("enc", enc.into()), ("sv", sv)]))?;
+        let origin = origin.cloned().unwrap_or_else(|| "remote".into());
+        let request = [("op", "apply".into()), ("update", update), ("enc", enc.into()), ("origin", origin)];
+        self.ask(to, Json::object(request)).map(drop)
+    }
+
+    fn sync_all(&mut self, step: &Json) -> Played<()> {
+        let docs: Vec<&str> = step.get("docs").items().iter().filter_map(Json::as_str).collect();
+        for _ in 0..2 {
+            for from in &docs {
+                for to in docs.iter().filter(|to| *to != from) {
+                    self.sync(from, to, false, None)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn transact(&mut self, step: &Json) -> Played<()> {
+        if step.find("throws").is_some() {
+            return Err(Stop::Unsupported("transact that throws".to_owned()));
+        }
+        let doc = string(step, "doc");
+        let mut ops = Vec::new();
+        for operation in step.get("ops").items() {
+            let mut operation = operation.clone();
+            operation.set("doc", doc.into());
+            let request = match string(&operation, "do") {
+                "read" => return Err(Stop::Unsupported("read in transact".to_owned())),
+                _ => self.edit(&operation)?,
+            };
+            ops.push(request);
+        }
+        let mut request = Json::object([("op", "transact".into()), ("ops", ops.into())]);
+        if let Some(origin) = step.find("origin") {
+            request.set("origin", origin.clone());
+        }
+        self.ask(doc, request).map(drop)
+    }
+
+    fn observe(&mut self, op: &str, step: &Json) -> Played<()> {
+        if step.find("then").is_some() || step.find("throws").is_some() {
+            return Err(Stop::Unsupported("observer that acts".to_owned()));
+        }
+        let name = string(step, "as");
+        let mut request = Json::object([("op", op.into()), ("as", name.into())]);
+        if op == "observe" {
+            self.observed.insert(name.to_owned(), Vec::new());
+            request.set("h", self.address(string(step, "doc"), step.get("on"))?);
+            request.set("deep", flag(step, "deep").into());
+        }
+        let doc = if op == "observe" { string(step, "doc").to_owned() } else { self.docs[0].clone() };
+        self.ask(&doc, request).map(drop)
+    }
+
+    fn log(&mut self, step: &Json) {
+        let entries = self.updates.get(string(step, "doc")).cloned().unwrap_or_default();
+        let entry = |event: &Json| {
+            let origin = event.get("origin");
+            let mut entry = Json::object([
+                ("update", event.get("v1").clone()),
+                ("local", event.get("local").clone()),
+            ]);
+            if !origin.is_null() {
+                entry.set("origin", origin.clone());
+            }
+            entry
+        };
+        self.golden.insert(string(step, "as").to_owned(), entries.iter().map(entry).collect::<Vec<_>>().into());
+    }
+
+    /// The request for a step that edits one type.
+    fn edit(&mut self, step: &Json) -> Played<Json> {
+        let op = string(step, "do");
+        let doc = string(step, "doc");
+        let (name, fields): (&str, &[(&str, &str)]) = match op {
+            "text.insert" => ("text_insert", &[("index", "index"), ("str", "text"), ("attrs", "attrs")]),
+            "text.delete" => ("text_delete", &[("index", "index"), ("len", "len")]),
+            "text.format" => ("text_format", &[("index", "index"), ("len", "len"), ("attrs", "attrs")]),
+            "text.embed" => ("text_embed", &[("index", "index"), ("value", "value"), ("attrs", "attrs")]),
+            "text.delta" => ("text_delta", &[("delta", "delta"), ("sanitize", "sanitize")]),
+            "text.push" => ("text_insert", &[("str", "text")]),
+            "attr.set" | "map.set" => ("map_set", &[("key", "key"), ("value", "value")]),
+            "attr.remove" | "map.delete" => ("map_delete", &[("key", "key")]),
+            "map.clear" => ("map_clear", &[]),
+            "array.insert" => ("list_insert", &[("index", "index"), ("values", "content")]),
+            "array.push" => ("list_push", &[("values", "content")]),
+            "array.delete" | "xml.delete" => ("list_delete", &[("index", "index"), ("len", "len")]),
+            "xml.insert" => ("list_insert", &[("index", "index"), ("nodes", "content")]),
+            "xml.insertAfter" => ("list_insert", &[("nodes", "content")]),
+            _ => return Err(Stop::Unsupported(op.to_owned())),
+        };
+        let mut request = Json::object([("op", name.into()), ("h", self.address(doc, step.get("on"))?)]);
+        for (from, to) in fields {
+            if let Some(value) = step.find(from) {
+                let value = if *from == "values" || *from == "nodes" {
+                    value.items().iter().map(given).collect::<Played<Vec<_>>>()?.into()
+                } else {
+                    given(value)?
+                };
+                request.set(to, value);
+            }
+        }
+        if op == "text.push" {
+            let len = self.ask(doc, Json::object([("op", "len".into()), ("h", request.get("h").clone())]))?;
+            request.set("index", len);
+        }
+        if op == "xml.insertAfter" {
+            let index = step.get("after").as_u64().map_or(0, |after| after as u32 + 1);
+            request.set("index", index.into());
+        }
+        request.set("doc", doc.into());
+        Ok(request)
+    }
+
+    /// The handle or path of an address, its root declared.
+    fn address(&mut self, doc: &str, on: &Json) -> Played<Json> {
+        let root = on.as_str().or_else(|| on.items().first().and_then(Json::as_str)).unwrap_or_default();
+        let (kind, name) = root.split_once(':').unwrap_or(("", root));
+        let kind = match kind {
+            "xml" => "xmlfragment",
+            "xmlel" => "xmlelement",
+            kind => kind,
+        };
+        let request = Json::object([("op", "root".into()), ("name", name.into()), ("kind", kind.into())]);
+        let handle = self.ask(doc, request)?;
+        if on.items().len() < 2 {
+            return Ok(handle);
+        }
+        let mut path = vec![handle];
+        path.extend_from_slice(&on.items()[1..]);
+        Ok(path.into())
+    }
+
+    fn read(&mut self, step: &Json) -> Played<()> {
+        let doc = string(step, "doc").to_owned();
+        let value = match string(step, "what") {
+            "get" | "has" => {
+                let op = if string(step, "what") == "get" { "map_get" } else { "map_has" };
+                let h = self.address(&doc, step.get("on"))?;
+                let request = [("op", op.into()), ("h", h), ("key", step.get("key").clone())];
+                notation(&self.ask(&doc, Json::object(request))?)
+            }
+            "structs" => self.structs(&doc)?,
+            "svHex" => self.ask(&doc, Json::object([("op", "sv".into())]))?,
+            "sv" => {
+                let sv = self.ask(&doc, Json::object([("op", "sv".into())]))?;
+                state_vector(&sv)?
+            }
+            "update" => self.ask(&doc, Json::object([("op", "encode".into()), ("enc", 1.into())]))?,
+            "updateCount" => Json::from(self.updates.get(&doc).map_or(0, Vec::len) as u32),
+            "updateSha" => self.update_sha(&doc)?,
+            "pending" => match self.ask(&doc, Json::object([("op", "pending".into())]))? {
+                Json::Bool(_) => return Err(Stop::Unsupported("read pending".to_owned())),
+                pending => pending,
+            },
+            "stringSha" => {
+                let text = self.reading(&doc, "string", step.get("on"))?;
+                let text = text.as_str().unwrap_or_default().to_owned();
+                let length = text.encode_utf16().count() as u32;
+                Json::object([("length", length.into()), ("sha256", sha(text.as_bytes()))])
+            }
+            what => self.reading(&doc, what, step.get("on"))?,
+        };
+        self.golden.insert(string(step, "as").to_owned(), value);
+        Ok(())
+    }
+
+    /// A plain reading of one type.
+    fn reading(&mut self, doc: &str, what: &str, on: &Json) -> Played<Json> {
+        let op = match what {
+            "json" => "toJSON",
+            "string" => "toString",
+            "delta" => "toDelta",
+            "length" | "size" => "len",
+            "keys" | "attrs" => "map_entries",
+            _ => return Err(Stop::Unsupported(format!("read {what}"))),
+        };
+        let h = self.address(doc, on)?;
+        let value = self.ask(doc, Json::object([("op", op.into()), ("h", h)]))?;
+        let value = match what {
+            "keys" => value.items().iter().map(|entry| entry.items()[0].clone()).collect::<Vec<_>>().into(),
+            "attrs" => {
+                let mut attrs = Json::Object(Vec::new());
+                for entry in value.items() {
+                    attrs.set(entry.items()[0].as_str().unwrap_or_default(), entry.items()[1].clone());
+                }
+                attrs
+            }
+            "delta" => self.without_handles(doc, &value)?,
+            _ => value,
+        };
+        Ok(notation(&value))
+    }
+
+    /// Types in a delta as class and content.
+    fn without_handles(&mut self, doc: &str, json: &Json) -> Played<Json> {
+        Ok(match json {
+            Json::Array(items) => {
+                items.iter().map(|item| self.without_handles(doc, item)).collect::<Played<Vec<_>>>()?.into()
+            }
+            Json::Object(_) if json.get("$").as_str() == Some("type") => {
+                let (class, op, key) = match json.get("kind").as_str().unwrap_or_default() {
+                    "array" => ("YArray", "toJSON", "json"),
+                    "map" => ("YMap", "toJSON", "json"),
+                    "text" => ("YText", "toJSON", "json"),
+                    "xmltext" => ("YXmlText", "toString", "string"),
+                    "xmlelement" => ("YXmlElement", "toString", "string"),
+                    _ => ("YXmlFragment", "toString", "string"),
+                };
+                let value = self.ask(doc, Json::object([("op", op.into()), ("h", json.get("h").clone())]))?;
+                Json::object([("$type", class.into()), (key, value)])
+            }
+            Json::Object(entries) => {
+                let mut out = Json::Object(Vec::new());
+                for (key, value) in entries {
+                    out.set(key, self.without_handles(doc, value)?);
+                }
+                out
+            }
+            other => other.clone(),
+        })
+    }
+
+    fn update_sha(&mut self, doc: &str) -> Played<Json> {
+        let mut out = Json::Object(Vec::new());
+        for (enc, version) in [(1_u32, "V1"), (2, "V2")] {
+            let bytes = self.ask(doc, Json::object([("op", "encode".into()), ("enc", enc.into())]))?;
+            let bytes = from_hex(&bytes)?;
+            out.set(&format!("bytes{version}"), Json::from(bytes.len() as u32));
+            out.set(&format!("sha256{version}"), sha(&bytes));
+            if enc == 1 {
+                out.set("structs", Json::from(decoded(&bytes)?.structs.len() as u32));
+            }
+        }
+        Ok(out)
+    }
+
+    /// The blocks of a document, read from its state; the key of an item with an origin is that of its neighbour.
+    fn structs(&mut self, doc: &str) -> Played<Json> {
+        let state = self.ask(doc, Json::object([("op", "encode".into()), ("enc", 1.into())]))?;
+        let update = decoded(&from_hex(&state)?)?;
+        let mut out = Json::Object(Vec::new());
+        for s in &update.structs {
+            let deleted = update.deletes.iter().any(|(client, ranges)| {
+                *client == s.id.0 && ranges.iter().any(|(clock, len)| *clock <= s.id.1 && s.id.1 < clock + len)
+            });
+            let mut json = block(s)?;
+            if let Some(key) = key_of(&update.structs, s) {
+                json.set("key", key.into());
+            }
+            if deleted && s.content != Content::Gc {
+                json.set("deleted", true.into());
+            }
+            let client = s.id.0.to_string();
+            let mut blocks = out.get(&client).items().to_vec();
+            blocks.push(json);
+            out.set(&client, blocks.into());
+        }
+        Ok(out)
+    }
+
+    fn blob(&mut self, op: &str, step: &Json) -> Played<()> {
+        let enc: u32 = if flag(step, "v2") { 2 } else { 1 };
+        let value = match op {
+            "hex" => step.get("hex").clone(),
+            "blob" => {
+                let value = self.resolve(step.get("name"))?;
+                self.golden.insert(string(step, "name").to_owned(), value);
+                return Ok(());
+            }
+            "sv" => self.ask(string(step, "doc"), Json::object([("op", "sv".into())]))?,
+            "encode" => {
+                let mut request = Json::object([("op", "encode".into()), ("enc", enc.into())]);
+                if let Some(since) = step.find("since") {
+                    let sv = match since.as_str() {
+                        Some(doc) if self.docs.iter().any(|known| known == doc) => {
+                            self.ask(doc, Json::object([("op", "sv".into())]))?
+                        }
+                        _ => self.resolve(since)?,
+                    };
+                    request.set("sv", sv);
+                }
+                self.ask(string(step, "doc"), request)?
+            }
+            "decodeSv" => {
+                let sv = self.resolve(step.get("sv"))?;
+                let value = state_vector(&sv)?;
+                self.golden.insert(string(step, "as").to_owned(), value);
+                return Ok(());
+            }
+            "merge" => {
+                let updates = step.get("updates").items().iter().map(|update| self.resolve(update));
+                let updates = updates.collect::<Played<Vec<_>>>()?;
+                self.free(Json::object([("op", "merge".into()), ("updates", updates.into()), ("enc", enc.into())]))?
+            }
+            _ => {
+                let update = self.resolve(step.get("update"))?;
+                match op {
+                    "decode" | "meta" => {
+                        let value = self.decode(op, update, enc)?;
+                        self.golden.insert(string(step, "as").to_owned(), value);
+                        return Ok(());
+                    }
+                    "diff" => {
+                        let sv = self.resolve(step.get("sv"))?;
+                        let request = [("op", "diff".into()), ("update", update), ("sv", sv), ("enc", enc.into())];
+                        self.free(Json::object(request))?
+                    }
+                    "convert" => {
+                        let to: u32 = if string(step, "to") == "v2" { 2 } else { 1 };
+                        self.free(Json::object([("op", "convert".into()), ("update", update), ("to", to.into())]))?
+                    }
+                    _ => self.free(Json::object([("op", op.into()), ("update", update), ("enc", enc.into())]))?,
+                }
+            }
+        };
+        self.blobs.insert(string(step, "as").to_owned(), value);
+        Ok(())
+    }
+
+    fn decode(&mut self, op: &str, update: Json, enc: u32) -> Played<Json> {
+        let update = if enc == 2 {
+            self.free(Json::object([("op", "convert".into()), ("update", update), ("to", 1.into())]))?
+        } else {
+            update
+        };
+        let update = decoded(&from_hex(&update)?)?;
+        if op == "meta" {
+            let mut from = Json::Object(Vec::new());
+            let mut to = Json::Object(Vec::new());
+            for s in &update.structs {
+                let client = s.id.0.to_string();
+                if from.find(&client).is_none() {
+                    from.set(&client, Json::Number(s.id.1 as f64));
+                }
+                to.set(&client, Json::Number((s.id.1 + s.len) as f64));
+            }
+            return Ok(Json::object([("from", from), ("to", to)]));
+        }
+        let structs = update.structs.iter().map(|s| {
+            let mut json = block(s)?;
+            if let Some(key) = &s.key {
+                json.set("key", key.as_str().into());
+            }
+            Ok(json)
+        });
+        let structs = structs.collect::<Played<Vec<_>>>()?;
+        let mut ds = Json::Object(Vec::new());
+        for (client, ranges) in &update.deletes {
+            let pair = |(clock, len): &(u64, u64)| -> Json {
+                vec![Json::Number(*clock as f64), Json::Number(*len as f64)].into()
+            };
+            ds.set(&client.to_string(), ranges.iter().map(pair).collect::<Vec<_>>().into());
+        }
+        Ok(Json::object([("structs", structs.into()), ("ds", ds)]))
+    }
+
+    /// The hex of `name`, `{"hex": …}`, `"A#2"` (third update event of A) or `"A##2"` (the same in V2).
+    fn resolve(&self, reference: &Json) -> Played<Json> {
+        if let Some(hex) = reference.find("hex") {
+            return Ok(hex.clone());
+        }
+        let name = reference.as_str().unwrap_or_default();
+        if let Some(blob) = self.blobs.get(name) {
+            return Ok(blob.clone());
+        }
+        let (doc, key, index) = match name.split_once("##") {
+            Some((doc, index)) => (doc, "v2", index),
+            None => {
+                let (doc, index) = name.split_once('#').unwrap_or((name, ""));
+                (doc, "v1", index)
+            }
+        };
+        let event = index.parse::<usize>().ok().and_then(|index| self.updates.get(doc)?.get(index));
+        event
+            .map(|event| event.get(key).clone())
+            .ok_or_else(|| Stop::Failed(format!("no bytes by the name of {reference}")))
+    }
+
+    /// Asks a document, and keeps the events that come with the answer.
+    fn ask(&mut self, doc: &str, mut request: Json) -> Played<Json> {
+        request.set("doc", doc.into());
+        let local = request.get("op").as_str() != Some("apply");
+        let reply = self.host.call(&request);
+        self.host.check(doc);
+        for event in reply.get("ev").items() {
+            if event.get("t").as_str() == Some("update") {
+                let mut event = event.clone();
+                event.set("local", (local || event.get("origin").is_null()).into());
+                self.updates.entry(doc.to_owned()).or_default().push(event);
+            } else {
+                let observer = event.get("as").as_str().unwrap_or_default().to_owned();
+                self.observed.entry(observer).or_default().push(event.get("event").clone());
+            }
+        }
+        answer(&request, &reply)
+    }
+
+    fn free(&mut self, request: Json) -> Played<Json> {
+        let reply = self.host.call(&request);
+        answer(&request, &reply)
+    }
+}
+
+fn answer(request: &Json, reply: &Json) -> Played<Json> {
+    if reply.get("ok").as_bool() == Some(true) {
+        return Ok(reply.get("r").clone());
+    }
+    let op = request.get("op").as_str().unwrap_or_default();
+    match reply.get("kind").as_str() {
+        Some("unsupported") => {
+            Err(Stop::Unsupported(format!("{op}: {}", reply.get("err").as_str().unwrap_or_default())))
+        }
+        Some("panic") => Err(Stop::Failed(format!("PANIC {} in {request}", reply.get("err")))),
+        _ => Err(Stop::Failed(format!("{} in {request}", reply.get("err")))),
+    }
+}
+
+fn string<'j>(json: &'j Json, key: &str) -> &'j str {
+    json.get(key).as_str().unwrap_or_default()
+}
+
+fn flag(json: &Json, key: &str) -> bool {
+    json.get(key).as_bool() == Some(true)
+}
+
+/// A step with the counter in place of `@i`.
+fn counted(json: &Json, i: u32) -> Json {
+    match json {
+        Json::String(text) if text == "@i" => i.into(),
+        Json::Array(items) => items.iter().map(|item| counted(item, i)).collect::<Vec<_>>().into(),
+        Json::Object(entries) => {
+            Json::Object(entries.iter().map(|(key, value)| (key.clone(), counted(value, i))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// A value of a step in the notation of the protocol.
+fn given(json: &Json) -> Played<Json> {
+    let items = |json: &Json| Ok(Json::Array(json.items().iter().map(given).collect::<Played<Vec<_>>>()?));
+    let Json::Object(entries) = json else {
+        return if let Json::Array(_) = json { items(json) } else { Ok(json.clone()) };
+    };
+    let Some((tag, content)) = entries.first().filter(|(key, _)| key.starts_with('$')) else {
+        let entries = entries.iter().map(|(key, value)| Ok((key.clone(), given(value)?)));
+        return Ok(Json::Object(entries.collect::<Played<_>>()?));
+    };
+    let typed = |kind: &str, key: &str, value: Json| Json::tagged("type", [("kind", kind.into()), (key, value)]);
+    Ok(match tag.as_str() {
+        "$json" => content.clone(),
+        "$bytes" => Json::tagged("bytes", [("hex", content.clone())]),
+        "$bigint" => Json::tagged("bigint", [("v", content.clone())]),
+        "$float" => Json::tagged("f64", [("v", content.clone())]),
+        "$undefined" => Json::tagged("undefined", []),
+        "$range" => {
+            (0..content.as_u64().unwrap_or_default() as u32).map(Json::from).collect::<Vec<_>>().into()
+        }
+        "$utf16" => {
+            let units: Vec<u16> = content.items().iter().filter_map(|u| u.as_u64().map(|u| u as u16)).collect();
+            String::from_utf16_lossy(&units).into()
+        }
+        "$array" => typed("array", "init", items(content)?),
+        "$frag" => typed("xmlfragment", "init", items(content)?),
+        "$map" => {
+            let pairs = content.entries().iter().map(|(k, v)| Ok(vec![k.as_str().into(), given(v)?].into()));
+            typed("map", "init", pairs.collect::<Played<Vec<Json>>>()?.into())
+        }
+        "$text" | "$xmltext" => {
+            let delta = match content.as_str() {
+                Some("") => Vec::new().into(),
+                Some(text) => vec![Json::object([("insert", text.into())])].into(),
+                None => content.clone(),
+            };
+            let mut text = typed(&tag[1..], "delta", delta);
+            if let Some(attrs) = json.find("attrs") {
+                text.set("attrs", given(attrs)?);
+            }
+            text
+        }
+        "$el" => {
+            let mut element = typed("xmlelement", "name", content.clone());
+            element.set("attrs", given(json.get("attrs"))?);
+            element.set("init", items(json.get("children"))?);
+            element
+        }
+        "$hook" => typed("xmlhook", "name", content.clone()),
+        "$doc" => {
+            let mut doc = Json::tagged("doc", []);
+            for (key, value) in content.entries() {
+                doc.set(key, value.clone());
+            }
+            doc
+        }
+        _ => return Err(Stop::Unsupported(format!("value {tag}"))),
+    })
+}
+
+/// A golden value as a Rust string can hold it: a lone surrogate is U+FFFD.
+pub(crate) fn without_surrogates(json: &Json) -> Json {
+    match json {
+        Json::Array(items) => items.iter().map(without_surrogates).collect::<Vec<_>>().into(),
+        Json::Object(_) if json.find("$utf16").is_some() => given(json).unwrap_or_default(),
+        Json::Object(entries) => {
+            Json::Object(entries.iter().map(|(key, value)| (key.clone(), without_surrogates(value))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// A value of a reply in the notation of the cases.
+fn notation(json: &Json) -> Json {
+    match json {
+        Json::Array(items) => items.iter().map(notation).collect::<Vec<_>>().into(),
+        Json::Object(entries) => match json.get("$").as_str() {
+            Some("undefined") => Json::object([("$undefined", true.into())]),
+            Some("bytes") => Json::object([("$bytes", json.get("hex").clone())]),
+            Some("bigint") => Json::object([("$bigint", json.get("v").clone())]),
+            Some("f64") => Json::object([("$float", json.get("v").clone())]),
+            Some("doc") => Json::object([("$doc", json.get("guid").clone())]),
+            _ => Json::Object(entries.iter().map(|(key, value)| (key.clone(), notation(value))).collect()),
+        },
+        other => other.clone(),
+    }
+}
+
+fn from_hex(json: &Json) -> Played<Vec<u8>> {
+    unhex(json.as_str().unwrap_or_default()).map_err(Stop::Failed)
+}
+
+fn decoded(bytes: &[u8]) -> Played<wire::Update> {
+    wire::decode(bytes).map_err(Stop::Failed)
+}
+
+/// A state vector (hex) as an object.
+fn state_vector(sv: &Json) -> Played<Json> {
+    let bytes = from_hex(sv)?;
+    let mut out = Json::Object(Vec::new());
+    for (client, clock) in wire::state_vector(&bytes).map_err(Stop::Failed)? {
+        out.set(&client.to_string(), Json::Number(clock as f64));
+    }
+    Ok(out)
+}
+
+fn sha(bytes: &[u8]) -> Json {
+    hex(&Sha256::digest(bytes)).into()
+}
+
+/// The map key of an item: written, or that of the item it was inserted beside.
+fn key_of<'s>(structs: &'s [Struct], s: &'s Struct) -> Option<&'s str> {
+    let mut at = s;
+    for _ in 0..structs.len() {
+        if at.key.is_some() || at.parent.is_some() {
+            return at.key.as_deref();
+        }
+        let beside = at.origin.or(at.right_origin)?;
+        at = structs.iter().find(|o| o.id.0 == beside.0 && o.id.1 <= beside.1 && beside.1 < o.id.1 + o.len)?;
+    }
+    None
+}
+
+/// A block in the notation of the cases, without key and deletion.
+fn block(s: &Struct) -> Played<Json> {
+    let id = |(client, clock): (u64, u64)| -> Json {
+        vec![Json::Number(client as f64), Json::Number(clock as f64)].into()
+    };
+    let mut json = Json::object([("id", id(s.id)), ("len", Json::Number(s.len as f64))]);
+    match s.content {
+        Content::Gc => json.set("gc", true.into()),
+        Content::Skip => json.set("skip", true.into()),
+        _ => {
+            json.set("origin", s.origin.map_or(Json::Null, id));
+            json.set("rightOrigin", s.right_origin.map_or(Json::Null, id));
+            json.set("content", content(&s.content, s.len)?);
+        }
+    }
+    Ok(json)
+}
+
+fn content(content: &Content, len: u64) -> Played<Json> {
+    let parsed = |text: &String| match text.as_str() {
+        "undefined" => Ok(Json::object([("$undefined", true.into())])),
+        text => Json::parse(text).map_err(Stop::Failed),
+    };
+    let (key, value) = match content {
+        Content::Deleted => ("deleted", Json::Number(len as f64)),
+        Content::Json(values) => ("json", values.iter().map(parsed).collect::<Played<Vec<_>>>()?.into()),
+        Content::Binary(bytes) => ("binary", hex(bytes).into()),
+        Content::String(text) => ("string", text.as_str().into()),
+        Content::Embed(text) => ("embed", parsed(text)?),
+        Content::Format(key, value) => {
+            ("format", Json::object([("key", key.as_str().into()), ("value", parsed(value)?)]))
+        }
+        Content::Type(kind, name) => {
+            const CLASSES: [&str; 7] =
+                ["YArray", "YMap", "YText", "YXmlElement", "YXmlFragment", "YXmlHook", "YXmlText"];
+            let class = CLASSES.get(*kind as usize).copied().unwrap_or("?");
+            let name = name.as_ref().filter(|_| *kind == 3).map(|name| format!(":{name}")).unwrap_or_default();
+            ("type", format!("{class}{name}").into())
+        }
+        Content::Any(values) => {
+            let values: Result<Vec<_>, _> = values.iter().map(|bytes| wire::any_json(bytes)).collect();
+            ("any", values.map_err(Stop::Failed)?.into())
+        }
+        Content::Doc(guid, _) => ("doc", guid.as_str().into()),
+        Content::Gc | Content::Skip => ("none", Json::Null),
+    };
+    Ok(Json::object([(key, value)]))
+}
