@@ -19,6 +19,9 @@ pub(crate) struct DocEvents {
     pub(crate) cleanup: Registry<CleanupCallback>,
     pub(crate) before_observers: Registry<BeforeCallback>,
     pub(crate) after_transaction: Registry<AfterCallback>,
+    pub(crate) before_transaction: Registry<BeforeCallback>,
+    pub(crate) before_all: Registry<BeforeCallback>,
+    pub(crate) after_all: Registry<BeforeCallback>,
     /// How many subscriptions to types there are; while there are none, the commit looks for none.
     types: AtomicUsize,
 }
@@ -34,6 +37,18 @@ impl DocEvents {
     #[inline]
     pub(crate) fn observing_types(&self) -> bool {
         self.types.load(Ordering::Acquire) > 0
+    }
+
+    /// Whether nobody wants to hear that a transaction begins.
+    #[inline]
+    pub(crate) fn nobody_before(&self) -> bool {
+        self.before_transaction.is_empty() && self.before_all.is_empty()
+    }
+
+    /// Whether nobody wants to hear of a transaction that did nothing.
+    #[inline]
+    pub(crate) fn nobody_after(&self) -> bool {
+        self.before_observers.is_empty() && self.after_transaction.is_empty() && self.cleanup.is_empty()
     }
 
     /// Counts a subscription to a type.
@@ -109,4 +124,11 @@ subscriptions! {
     observe_after_transaction, unobserve_after_transaction, after_transaction, (&mut TransactionMut<'_>);
     /// Calls back before the observers of types.
     observe_before_observer_calls, unobserve_before_observer_calls, before_observers, (&TransactionMut<'_>);
+    /// Calls back when a read-write transaction begins, the one that removes needless formatting included.
+    observe_before_transaction, unobserve_before_transaction, before_transaction, (&TransactionMut<'_>);
+    /// Calls back when a read-write transaction begins, before [`Self::observe_before_transaction`], and not for
+    /// transactions that follow from it.
+    observe_before_all_transactions, unobserve_before_all_transactions, before_all, (&TransactionMut<'_>);
+    /// Calls back when a read-write transaction and those that follow from it are complete.
+    observe_after_all_transactions, unobserve_after_all_transactions, after_all, (&TransactionMut<'_>);
 }

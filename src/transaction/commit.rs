@@ -6,13 +6,18 @@
 //! id if somebody else uses ours; 10. clean-up observers; 11. update observers; 12. sub-documents.
 //!
 //! Every phase costs O(changes); one that nobody listens to costs a load.
+//!
+//! A callback that panics stops nothing: the other callbacks are called, the commit is completed, and the first panic
+//! goes on when all is done (Yjs: `callAll` and `finally`).
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
 
 use yatta_encoding::{ClientID, EncoderV1, EncoderV2, Encoder};
 
 use super::event::{TransactionCleanupEvent, UpdateEvent};
 use super::handle::BranchPtr;
+use super::registry::Panic;
 use super::{Summary, TransactionMut, sort_ranges};
 use crate::block::index::BranchIdx;
 use crate::branch::node::TREE_MIN;
@@ -22,68 +27,74 @@ use crate::engine::{clean, gc, squash};
 impl TransactionMut<'_> {
     /// Commits: tells observers, tidies up, emits the update. Dropping the transaction does the same. Doing it twice does
     /// nothing. Cost O(changes).
+    ///
+    /// # Panics
+    /// With the first panic of a callback, once the commit is complete.
     pub fn commit(&mut self) {
         if self.committed {
             return;
         }
         self.committed = true;
-        let mut next = self.commit_changes();
+        let mut panicked = None;
+        let mut next = self.commit_changes(&mut panicked);
         while let Some(changes) = next {
-            self.summary = Summary::default();
             self.origin = None;
             self.local = true;
             self.recycle(changes);
-            next = self.commit_changes();
+            self.summary = Summary::default();
+            self.notify_before(&mut panicked);
+            next = self.commit_changes(&mut panicked);
+        }
+        let doc = self.doc;
+        doc.inner().events.after_all.trigger_all(&mut panicked, |call| call(self));
+        if let Some(panic) = panicked
+            && !std::thread::panicking()
+        {
+            resume_unwind(panic);
         }
     }
 
     /// Commits the present changes. Returns those of a follow-up transaction, if there is one.
-    fn commit_changes(&mut self) -> Option<ChangeSet> {
-        if self.changes.is_empty() && self.changes.touched.is_empty() {
-            self.finish_empty();
+    fn commit_changes(&mut self, panicked: &mut Option<Panic>) -> Option<ChangeSet> {
+        let doc = self.doc;
+        let events = &doc.inner().events;
+        let idle = self.changes.is_empty() && self.changes.touched.is_empty();
+        if idle && events.nobody_after() {
             return None;
         }
+        // What was worked out before the commit began may have changed since.
+        self.summary = Summary::default();
+        self.sort_deleted();
+        events.before_observers.trigger_all(panicked, |call| call(self));
+        if !idle && events.observing_types() {
+            self.build_trees();
+            self.notify_types(panicked);
+        }
+        if !events.after_transaction.is_empty() {
+            events.after_transaction.trigger_all(panicked, |call| call(self));
+            self.summary = Summary::default();
+            self.sort_deleted();
+        }
+        let follow_up = self.clean_formatting();
+        self.tidy();
+        self.check_client();
+        self.emit(panicked);
+        follow_up
+    }
+
+    /// Phase 1.
+    fn sort_deleted(&mut self) {
         let mut ranges = std::mem::take(&mut self.ranges);
         ranges.clear();
         ranges.extend_from_slice(&self.changes.deleted);
         sort_ranges(self.store_ref(), &mut ranges);
         self.ranges = ranges;
-        let follow_up = self.notify();
-        self.tidy();
-        self.check_client();
-        self.emit();
-        follow_up
     }
 
-    fn finish_empty(&mut self) {
-        let events = &self.doc().inner().events;
-        if events.after_transaction.is_empty() && events.cleanup.is_empty() {
-            return;
-        }
-        self.notify_after();
-        self.emit();
-    }
-
-    /// Phases 2 to 5.
-    fn notify(&mut self) -> Option<ChangeSet> {
+    /// Tells that a transaction begins.
+    pub(super) fn notify_before(&mut self, panicked: &mut Option<Panic>) {
         let doc = self.doc;
-        let events = &doc.inner().events;
-        events.before_observers.trigger(|call| call(self));
-        if events.observing_types() {
-            self.notify_types();
-        }
-        if !events.after_transaction.is_empty() {
-            self.notify_after();
-            let mut ranges = self.changes.deleted.clone();
-            sort_ranges(self.store_ref(), &mut ranges);
-            self.ranges = ranges;
-        }
-        self.clean_formatting()
-    }
-
-    fn notify_after(&mut self) {
-        let doc = self.doc;
-        doc.inner().events.after_transaction.trigger(|call| call(self));
+        doc.inner().events.before_transaction.trigger_all(panicked, |call| call(self));
     }
 
     /// Types that existed before and live, each once, in the order of their first change.
@@ -108,18 +119,19 @@ impl TransactionMut<'_> {
         changed
     }
 
-    fn notify_types(&mut self) {
+    /// Phase 3.
+    fn notify_types(&mut self, panicked: &mut Option<Panic>) {
         let changed = self.changed_types();
         for branch in &changed {
             if let Some(handle) = BranchPtr::existing(self.store_ref(), *branch) {
-                handle.observers.trigger(|call| call(self, &handle));
+                handle.observers.trigger_all(panicked, |call| call(self, &handle));
             }
         }
-        self.notify_deep(&changed);
+        self.notify_deep(&changed, panicked);
     }
 
     /// Each type with deep observers gets the changed types within it, the nearest first.
-    fn notify_deep(&mut self, changed: &[BranchIdx]) {
+    fn notify_deep(&mut self, changed: &[BranchIdx], panicked: &mut Option<Panic>) {
         let store = self.store_ref();
         let mut listeners: Vec<(BranchPtr, BTreeMap<usize, Vec<BranchPtr>>)> = Vec::new();
         for branch in changed {
@@ -142,7 +154,7 @@ impl TransactionMut<'_> {
         }
         for (handle, events) in listeners {
             let events: Vec<BranchPtr> = events.into_values().flatten().collect();
-            handle.deep_observers.trigger(|call| call(self, &events));
+            handle.deep_observers.trigger_all(panicked, |call| call(self, &handle, &events));
         }
     }
 
@@ -174,6 +186,12 @@ impl TransactionMut<'_> {
         for range in &self.ranges {
             store.compact_text(range.client);
         }
+        self.build_trees();
+    }
+
+    /// Phase 8: the trees that a large update left behind. Observers need them before.
+    fn build_trees(&mut self) {
+        let store = &mut self.guard.state.store;
         let mut last = BranchIdx::NONE;
         for (branch, _) in &self.changes.touched {
             let branch = *branch;
@@ -201,12 +219,12 @@ impl TransactionMut<'_> {
     }
 
     /// Phases 10 to 12.
-    fn emit(&mut self) {
+    fn emit(&mut self, panicked: &mut Option<Panic>) {
         let doc = self.doc;
         let events = &doc.inner().events;
         if !events.cleanup.is_empty() {
             let event = TransactionCleanupEvent::new(self);
-            events.cleanup.trigger(|call| call(self, &event));
+            events.cleanup.trigger_all(panicked, |call| call(self, &event));
         }
         if self.changes.is_empty() {
             return;
@@ -215,13 +233,13 @@ impl TransactionMut<'_> {
             let mut encoder = EncoderV1::new();
             self.encode_update(&mut encoder);
             let event = UpdateEvent { update: encoder.to_vec() };
-            events.update_v1.trigger(|call| call(self, &event));
+            events.update_v1.trigger_all(panicked, |call| call(self, &event));
         }
         if !events.update_v2.is_empty() {
             let mut encoder = EncoderV2::new();
             self.encode_update(&mut encoder);
             let event = UpdateEvent { update: encoder.to_vec() };
-            events.update_v2.trigger(|call| call(self, &event));
+            events.update_v2.trigger_all(panicked, |call| call(self, &event));
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 
 use yatta_encoding::ID;
 
-use super::TransactionMut;
+use super::{Origin, TransactionMut};
 use super::registry::Registry;
 use crate::block::index::BranchIdx;
 use crate::block::item::{Id, Kind};
@@ -18,8 +18,8 @@ use crate::store::Store;
 
 /// A callback on changes of one type.
 pub(crate) type BranchCallback = dyn FnMut(&TransactionMut<'_>, &BranchPtr) + Send;
-/// A callback on changes of a type and those within it (the changed types, by ascending depth).
-pub(crate) type DeepCallback = dyn FnMut(&TransactionMut<'_>, &[BranchPtr]) + Send;
+/// A callback on changes of a type (the first argument) and those within it (the changed types, by ascending depth).
+pub(crate) type DeepCallback = dyn FnMut(&TransactionMut<'_>, &BranchPtr, &[BranchPtr]) + Send;
 
 /// The identity of a shared type: the name of a root, or the id of the item that holds it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -38,8 +38,8 @@ pub struct Branch {
     idx: BranchIdx,
     generation: u32,
     id: BranchID,
-    pub(crate) observers: Registry<BranchCallback>,
-    pub(crate) deep_observers: Registry<DeepCallback>,
+    pub(super) observers: Registry<BranchCallback>,
+    pub(super) deep_observers: Registry<DeepCallback>,
 }
 
 impl Branch {
@@ -51,6 +51,39 @@ impl Branch {
     /// The document, while it lives.
     pub(crate) fn doc(&self) -> Option<Doc> {
         Doc::from_link(self.doc.upgrade()?)
+    }
+
+    /// Calls back on changes of this type.
+    pub(crate) fn subscribe(&self, key: Origin, callback: Box<BranchCallback>) {
+        let added = self.observers.subscribe(key, callback);
+        self.count(added, true);
+    }
+
+    /// Ends a subscription to this type. Returns whether there was one of this key.
+    pub(crate) fn unsubscribe(&self, key: &Origin) -> bool {
+        let removed = self.observers.unsubscribe(key);
+        self.count(removed, false);
+        removed
+    }
+
+    /// Calls back on changes of this type and those within it.
+    pub(crate) fn subscribe_deep(&self, key: Origin, callback: Box<DeepCallback>) {
+        let added = self.deep_observers.subscribe(key, callback);
+        self.count(added, true);
+    }
+
+    /// Ends a deep subscription to this type. Returns whether there was one of this key.
+    pub(crate) fn unsubscribe_deep(&self, key: &Origin) -> bool {
+        let removed = self.deep_observers.unsubscribe(key);
+        self.count(removed, false);
+        removed
+    }
+
+    /// Tells the document that a subscription came or went: it keeps deleted content only while there are some.
+    fn count(&self, changed: bool, added: bool) {
+        if changed && let Some(doc) = self.doc() {
+            doc.inner().events.count_type(added);
+        }
     }
 
     /// The node in its store, unless the type was collected or belongs to another document.
@@ -80,6 +113,15 @@ impl Branch {
             self.id
         );
         self.resolve(store)
+    }
+}
+
+impl Drop for Branch {
+    /// The type was collected, and nobody holds it any more: its subscriptions count no longer.
+    fn drop(&mut self) {
+        for _ in 0..self.observers.len() + self.deep_observers.len() {
+            self.count(true, false);
+        }
     }
 }
 

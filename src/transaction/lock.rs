@@ -41,7 +41,7 @@ thread_local! {
 
 /// A number that no other living thread has, never 0.
 #[inline]
-fn thread_token() -> usize {
+pub(super) fn thread_token() -> usize {
     TOKEN.with(|token| std::ptr::from_ref(token).addr())
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod lock;
 mod origin;
 pub(crate) mod registry;
 
+use std::any::Any as StdAny;
 use std::cell::OnceCell;
 
 use yatta_encoding::{ClientID, Encoder, EncoderV1, EncoderV2};
@@ -58,6 +59,8 @@ struct Summary {
     insert_set: OnceCell<IdSet>,
     delete_set: OnceCell<IdSet>,
     changed: OnceCell<Vec<BranchPtr>>,
+    /// What a higher layer works out for the observers of types.
+    observed: OnceCell<Box<dyn StdAny>>,
 }
 
 /// A read-write transaction: nobody else reads or writes. Dropping it commits it.
@@ -77,8 +80,9 @@ pub struct TransactionMut<'doc> {
 impl<'doc> TransactionMut<'doc> {
     pub(crate) fn new(doc: &'doc Doc, mut guard: WriteGuard<'doc>, origin: Option<Origin>) -> Self {
         let mut changes = std::mem::take(&mut guard.state.spare);
-        changes.hold_content = doc.inner().events.hold_content();
-        Self {
+        let events = &doc.inner().events;
+        changes.hold_content = events.hold_content();
+        let mut txn = Self {
             doc,
             guard,
             changes,
@@ -87,6 +91,22 @@ impl<'doc> TransactionMut<'doc> {
             summary: Summary::default(),
             local: true,
             committed: false,
+        };
+        if !events.nobody_before() {
+            txn.begin();
+        }
+        txn
+    }
+
+    /// Tells that this transaction begins.
+    #[cold]
+    fn begin(&mut self) {
+        let mut panicked = None;
+        let doc = self.doc;
+        doc.inner().events.before_all.trigger_all(&mut panicked, |call| call(self));
+        self.notify_before(&mut panicked);
+        if let Some(panic) = panicked {
+            std::panic::resume_unwind(panic);
         }
     }
 
@@ -114,6 +134,20 @@ impl<'doc> TransactionMut<'doc> {
     /// Returns the origin that this transaction was started with.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_ref()
+    }
+
+    /// The deletions in the order of the wire, joined, once the commit has begun.
+    pub(crate) fn deleted_ranges(&self) -> &[DeletedRange] {
+        &self.ranges
+    }
+
+    /// What a higher layer keeps for the observers of this transaction, made at the first call.
+    ///
+    /// # Panics
+    /// When it is asked for as two types.
+    pub(crate) fn observed<T: 'static>(&self, make: impl FnOnce() -> T) -> &T {
+        let observed = self.summary.observed.get_or_init(|| Box::new(make()));
+        observed.downcast_ref().expect("there is one user of this slot")
     }
 
     /// Whether this is an edit of this peer, not an update of another.
