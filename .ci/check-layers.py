@@ -6,7 +6,8 @@ Usage: check-layers.py [SRC]        check the tree (default: src/ beside this sc
 
 Every path that begins at the crate root counts, in `use` and in code, written `crate::`, `$crate::` or with
 enough `super::`. Two modules of one layer may import in one direction, not in both. Tests are left out:
-what stands under #[cfg(test)] may look anywhere. A module without a layer is an error, so that nobody adds
+what stands under #[cfg(test)] may look anywhere. The root file of a module may `pub use` from above what
+yrs has under its path; nobody inside may import it by that path. A module without a layer is an error, so that nobody adds
 one without thinking of its place.
 """
 
@@ -16,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 LAYERS = {
-    "error": 0,
+    "error": 0, "clock": 0,
     "ids": 1,
     "block": 2, "branch": 2,
     "store": 3,
@@ -29,6 +30,10 @@ LAYERS = {
     "undo": 10,
     "sync": 11,
 }
+
+# Pairs that name each other by design. A transaction hands out its document and a document its transactions,
+# in the API of yrs; neither is of use alone.
+TOGETHER = [{"transaction", "doc"}]
 
 # Inline modules of lib.rs that only re-export, under the names of yrs. They lie above everything.
 FACADES = {"any", "encoding", "updates"}
@@ -103,13 +108,23 @@ def without_tests(text):
     return text, outline
 
 
-def heads(tree):
-    """The first names in the tree behind `crate::`, with their offsets: `a::{b, c}` gives a, `{a, b::c}` both."""
+def expand(tree, base=()):
+    """Yields (path, offset) for the tree behind `crate::`, paths cut after two names: `a::{b, c::d}` gives
+    (a, b) and (a, c)."""
     lead = re.match(r"\s*", tree).end()
     if tree[lead:lead + 1] != "{":
-        name = re.match(r"(?:r#)?(\w+|\*)", tree[lead:])
-        return [(name.group(1), lead)] if name else []
-    found, depth, fresh = [], 0, True
+        name = re.match(r"(?:r#)?(\w+|\*)(\s*::\s*)?", tree[lead:])
+        if not name:
+            return
+        path = (*base, name.group(1))
+        below = list(expand(tree[lead + name.end():], path)) if name.group(2) and len(path) < 2 else []
+        # The place of a path is that of its first name, unless that name stands before a brace.
+        for deeper, offset in below:
+            yield deeper, lead + name.end() + offset
+        if not below:
+            yield path, lead
+        return
+    depth, fresh = 0, True
     for at in range(lead, closing(tree, lead)):
         if tree[at] == "{":
             depth += 1
@@ -118,11 +133,9 @@ def heads(tree):
         elif tree[at] == "," and depth == 1:
             fresh = True
         elif depth == 1 and fresh and not tree[at].isspace():
-            name = re.match(r"\w+|\*", tree[at:])
-            if name:
-                found.append((name.group(0), at))
+            for path, offset in expand(tree[at:], base):
+                yield path, at + offset
             fresh = False
-    return found
 
 
 def inline_depths(text):
@@ -132,45 +145,74 @@ def inline_depths(text):
     ]
 
 
-def imports(text, depth):
-    """Yields (offset, name) for each path from the crate root."""
+def imports(text, module, depth):
+    """Yields (offset, path) for each path from the crate root, or through `super` from the root of `module`."""
     for match in re.finditer(r"(?<![\w:])\$?crate\s*::", text):
-        for name, offset in heads(text[match.end():]):
-            yield match.end() + offset, name
+        for path, offset in expand(text[match.end():]):
+            yield match.end() + offset, path
     inline = inline_depths(text)
     for match in re.finditer(r"(?<![\w:])(?:self\s*::\s*)?((?:super\s*::\s*)+)", text):
         ups = match.group(1).count("super")
         here = depth + sum(1 for start, end in inline if start < match.start() < end)
-        if ups >= here:
-            for name, offset in heads(text[match.end():]):
-                yield match.end() + offset, name
+        if ups >= here - 1:
+            for path, offset in expand(text[match.end():], () if ups >= here else (module,)):
+                yield match.end() + offset, path
 
 
-def check(src):
+PUBLIC_REEXPORT = re.compile(r"(?m)^pub\s+use\s+(?:crate|super)\s*::([^;]*);")
+
+
+def facade_names(module, text):
+    """What the root file of a module re-exports to the public from above: the paths of yrs, not ours."""
+    return {
+        path[1]
+        for match in PUBLIC_REEXPORT.finditer(text)
+        for path, _ in expand(match.group(1))
+        if len(path) == 2 and LAYERS.get(path[0], 0) > LAYERS[module]
+    }
+
+
+def read_tree(src):
+    """Returns the code of each file that is no test, with the path of its module."""
     files, tests = {}, set()
     for path in sorted(src.rglob("*.rs")):
         text, outline = without_tests(without_comments_and_strings(path.read_text(encoding="utf-8")))
         files[path] = text
         home = path.parent if path.name in ("mod.rs", "lib.rs") else path.with_suffix("")
         tests.update(home / name for name in outline)
-    wrong, sideways = [], {}
     for path, text in files.items():
         parts = path.relative_to(src).with_suffix("").parts
-        if parts == ("lib",):
-            continue
-        if any(test == path.with_suffix("") or test in path.parents for test in tests):
-            continue
-        module = parts[0]
-        depth = len(parts) - (parts[-1] == "mod")
+        is_test = any(test == path.with_suffix("") or test in path.parents for test in tests)
+        if parts != ("lib",) and not is_test:
+            yield path, text, parts[:-1] if parts[-1] == "mod" else parts
+
+
+def check(src):
+    files = list(read_tree(src))
+    facades = {}
+    for _, text, module in files:
+        if len(module) == 1 and module[0] in LAYERS:
+            facades[module[0]] = facade_names(module[0], text)
+    wrong, sideways = [], {}
+    for file, text, (module, *inner) in files:
         if module not in LAYERS:
-            wrong.append(f"{path}:1: module `{module}` has no layer; give it one in .ci/check-layers.py")
+            wrong.append(f"{file}:1: module `{module}` has no layer; give it one in .ci/check-layers.py")
             continue
-        for offset, name in imports(text, depth):
-            place = f"{path}:{text.count(chr(10), 0, offset) + 1}"
-            layer = LAYERS[module]
-            if name == module:
+        # The root file of a module may re-export from above what yrs has under its path.
+        if not inner:
+            for match in PUBLIC_REEXPORT.finditer(text):
+                if any(path[1:] == () or path[1] == "*" for path, _ in expand(match.group(1))):
+                    continue
+                if all(LAYERS.get(path[0], 0) > LAYERS[module] for path, _ in expand(match.group(1))):
+                    text = blank(text, match.start(), match.end())
+        for offset, path in imports(text, module, 1 + len(inner)):
+            place = f"{file}:{text.count(chr(10), 0, offset) + 1}"
+            name, layer = path[0], LAYERS[module]
+            if len(path) > 1 and path[1] in facades.get(name, ()):
+                wrong.append(f"{place}: `{name}::{path[1]}` is a re-export from above; import from its module")
+            elif name == module or {module, name} in TOGETHER:
                 continue
-            if name in FACADES:
+            elif name in FACADES:
                 wrong.append(f"{place}: `{name}` is a facade of lib.rs; import from yatta_encoding or the module")
             elif name not in LAYERS:
                 wrong.append(f"{place}: `crate::{name}` is a re-export of lib.rs; import from its module")
@@ -181,7 +223,8 @@ def check(src):
     for (module, name), place in sideways.items():
         if module < name and (name, module) in sideways:
             wrong.append(f"{place}: {module} imports {name}, and {sideways[name, module]}: {name} imports {module}")
-    return wrong
+    # Two names from one line of one module are one complaint.
+    return list(dict.fromkeys(wrong))
 
 
 GOOD = {
@@ -192,7 +235,9 @@ GOOD = {
     "doc/mod.rs": "#[cfg(test)]\nmod tests;\n#[cfg(test)]\nmod inline { use crate::sync::X; }\n"
                   "use super::store::Store;\n",
     "doc/tests.rs": "use crate::sync::Protocol;\n",
-    "branch/mod.rs": "use crate::block::Item;\n",
+    "transaction/mod.rs": "use crate::doc::Doc;\n",
+    "block/mod.rs": "pub use crate::types::{Prelim, text::Delta};\npub use crate::ids::Range;\n",
+    "branch/mod.rs": "use crate::block::{Item, Range};\n",
 }
 
 # What is added to the good tree, and the beginning of the one complaint that it must bring.
@@ -209,6 +254,11 @@ BAD = [
     ({"store/bad.rs": "use crate::*;"}, "store/bad.rs:1: `crate::*`"),
     ({"new.rs": "fn f() {}"}, "new.rs:1: module `new` has no layer"),
     ({"block/mod.rs": "use crate::branch::Branch;"}, "block/mod.rs:1: block imports branch, and"),
+    ({"block/mod.rs": "pub(crate) use crate::types::Prelim;"}, "block/mod.rs:1: block (layer 2) imports types"),
+    ({"block/mod.rs": "pub use crate::types::*;"}, "block/mod.rs:1: block (layer 2) imports types"),
+    ({"block/item.rs": "pub use crate::types::Prelim;"}, "block/item.rs:1: block (layer 2) imports types"),
+    ({"store/bad.rs": "use crate::block::{Item,\n Prelim};"}, "store/bad.rs:2: `block::Prelim` is a re-export"),
+    ({"block/item.rs": "use super::{Gc, Prelim};"}, "block/item.rs:1: `block::Prelim`"),
     ({"doc/mod.rs": "#[cfg(not(test))]\nuse crate::sync::X;"}, "doc/mod.rs:2: doc (layer 7) imports sync"),
 ]
 
