@@ -2,6 +2,7 @@
 //!
 //! A `Doc` is a reference: clones are the same document. It is `Send` and `Sync`; all access goes through transactions.
 
+mod async_transact;
 mod events;
 mod options;
 mod transact;
@@ -14,9 +15,11 @@ use yatta_encoding::ClientID;
 
 use crate::change::ChangeSet;
 use crate::store::{OffsetKind, Store};
+use crate::transaction::family;
 use crate::transaction::handle::link_to_doc;
 use crate::transaction::lock::{DocLock, DocState};
 
+pub use async_transact::{AcquireTransaction, AcquireTransactionMut, AsyncTransact};
 pub(crate) use events::DocEvents;
 pub use options::{Options, Uuid, uuid_v4, uuid_v4_from};
 pub use transact::{Transact, TransactionAcqError};
@@ -141,7 +144,9 @@ impl Doc {
     /// Checks the invariants of docs/ARCHITECTURE.md and stops with the values if one is broken. Cost O(document).
     #[doc(hidden)]
     pub fn check(&self) {
-        self.transact().store_ref().check();
+        let txn = self.transact();
+        txn.store_ref().check();
+        family::check(txn.store_ref());
     }
 }
 

@@ -72,6 +72,8 @@ pub struct Store {
     /// The document that this store belongs to; handles of types lead back to it.
     pub(crate) owner: Weak<dyn StdAny + Send + Sync>,
     pub(crate) scan: ScanStamps,
+    /// Held while handles of types are made.
+    pub(crate) making: parking_lot::Mutex<()>,
 }
 
 impl std::hash::Hash for Id {
@@ -98,6 +100,7 @@ impl Store {
             uid,
             owner: Weak::<()>::new(),
             scan: ScanStamps::default(),
+            making: parking_lot::Mutex::new(()),
         };
         store.me = store.client_idx(client);
         store

@@ -18,7 +18,7 @@ use yatta_encoding::{ClientID, EncoderV1, EncoderV2, Encoder};
 use super::event::{TransactionCleanupEvent, UpdateEvent};
 use super::handle::BranchPtr;
 use super::registry::Panic;
-use super::{Summary, TransactionMut, sort_ranges};
+use super::{Summary, TransactionMut, family, sort_ranges};
 use crate::block::index::BranchIdx;
 use crate::branch::node::TREE_MIN;
 use crate::change::ChangeSet;
@@ -84,6 +84,7 @@ impl TransactionMut<'_> {
 
     /// Phase 1.
     fn sort_deleted(&mut self) {
+        family::refresh_touched(self.store_ref(), &self.changes.touched);
         let mut ranges = std::mem::take(&mut self.ranges);
         ranges.clear();
         ranges.extend_from_slice(&self.changes.deleted);

@@ -4,12 +4,14 @@
 //! The subscriptions of a type live here, outside the lock of the document.
 
 use std::any::Any as StdAny;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use yatta_encoding::ID;
 
-use super::{Origin, TransactionMut};
 use super::registry::Registry;
+use super::{Origin, TransactionMut, family};
 use crate::block::index::BranchIdx;
 use crate::block::item::{Id, Kind};
 use crate::branch::node::BranchNode;
@@ -38,6 +40,13 @@ pub struct Branch {
     idx: BranchIdx,
     generation: u32,
     id: BranchID,
+    /// The kind, `TYPE_REFS_*`; that of a root may become known later.
+    kind: AtomicU8,
+    /// The node name of an XML element or hook.
+    node_name: Option<Arc<str>>,
+    /// See [`family`].
+    parent: Weak<Branch>,
+    first_child: Mutex<Weak<Branch>>,
     pub(super) observers: Registry<BranchCallback>,
     pub(super) deep_observers: Registry<DeepCallback>,
 }
@@ -46,6 +55,35 @@ impl Branch {
     /// Returns the identity of this type; it is the same on all peers.
     pub fn id(&self) -> BranchID {
         self.id.clone()
+    }
+
+    /// The kind as on the wire.
+    pub(crate) fn kind(&self) -> u8 {
+        self.kind.load(Ordering::Relaxed)
+    }
+
+    /// Says what a root is.
+    pub(crate) fn define(&self, kind: u8) {
+        self.kind.store(kind, Ordering::Relaxed);
+    }
+
+    /// The node name of an XML element or hook.
+    pub(crate) fn node_name(&self) -> Option<&Arc<str>> {
+        self.node_name.as_ref()
+    }
+
+    /// The type that holds this one, until that was collected.
+    pub(crate) fn parent(&self) -> Option<BranchPtr> {
+        self.parent.upgrade().map(BranchPtr)
+    }
+
+    /// The type that is the first visible child of this XML node, as of the last refresh (see [`family`]).
+    pub(crate) fn first_child(&self) -> Option<BranchPtr> {
+        self.first_child.lock().upgrade().map(BranchPtr)
+    }
+
+    pub(super) fn set_first_child(&self, child: Option<&Arc<Self>>) {
+        *self.first_child.lock() = child.map_or_else(Weak::new, Arc::downgrade);
     }
 
     /// The document, while it lives.
@@ -152,38 +190,54 @@ pub struct BranchPtr(Arc<Branch>);
 impl BranchPtr {
     /// The handle of a node: there is one per type, made when it is first asked for.
     pub(crate) fn of(store: &Store, idx: BranchIdx) -> Self {
-        let node = &store.branches[idx];
-        let handle = node.handle.get_or_init(|| {
-            let id = match &node.name {
-                Some(name) => BranchID::Root(Arc::clone(name)),
-                None => BranchID::Nested(store.public_id(item_id(store, node))),
-            };
-            Arc::new_cyclic(|this| Branch {
-                doc: Weak::clone(&store.owner),
-                this: Weak::clone(this),
-                store: store.uid,
-                idx,
-                generation: node.generation,
-                id,
-                observers: Registry::default(),
-                deep_observers: Registry::default(),
-            })
-        });
-        match Arc::clone(handle).downcast() {
-            Ok(branch) => Self(branch),
-            Err(_) => unreachable!("the handle of {idx:?} is no branch"),
-        }
+        Self(existing(store, idx).unwrap_or_else(|| family::make(store, idx)))
     }
 
     /// The handle of a node, if somebody asked for it before.
     pub(crate) fn existing(store: &Store, idx: BranchIdx) -> Option<Self> {
-        store.branches[idx].handle.get().map(|_| Self::of(store, idx))
+        existing(store, idx).map(Self)
     }
 
     /// The node that this handle was made for.
     pub(crate) fn idx(&self) -> BranchIdx {
         self.0.idx
     }
+
+    pub(super) fn arc(&self) -> &Arc<Branch> {
+        &self.0
+    }
+}
+
+/// The handle of a node, if it was made.
+#[inline]
+pub(super) fn existing(store: &Store, idx: BranchIdx) -> Option<Arc<Branch>> {
+    match Arc::clone(store.branches[idx].handle.get()?).downcast() {
+        Ok(branch) => Some(branch),
+        Err(_) => unreachable!("the handle of {idx:?} is no branch"),
+    }
+}
+
+/// A handle for a node, not yet published.
+pub(super) fn new_handle(store: &Store, idx: BranchIdx, parent: Weak<Branch>) -> Arc<Branch> {
+    let node = &store.branches[idx];
+    let id = match &node.name {
+        Some(name) => BranchID::Root(Arc::clone(name)),
+        None => BranchID::Nested(store.public_id(item_id(store, node))),
+    };
+    Arc::new_cyclic(|this| Branch {
+        doc: Weak::clone(&store.owner),
+        this: Weak::clone(this),
+        store: store.uid,
+        idx,
+        generation: node.generation,
+        id,
+        kind: AtomicU8::new(node.tag.kind),
+        node_name: node.tag.name.clone(),
+        parent,
+        first_child: Mutex::new(Weak::new()),
+        observers: Registry::default(),
+        deep_observers: Registry::default(),
+    })
 }
 
 fn item_id(store: &Store, node: &BranchNode) -> Id {

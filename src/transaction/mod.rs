@@ -6,6 +6,7 @@
 
 mod commit;
 mod event;
+pub(crate) mod family;
 pub(crate) mod handle;
 pub(crate) mod lock;
 mod origin;
@@ -233,7 +234,9 @@ impl<'doc> TransactionMut<'doc> {
     pub fn apply_update(&mut self, update: Update) -> Result<(), UpdateError> {
         self.local &= !self.changes.is_empty();
         let (store, changes) = self.parts();
+        let before = changes.touched.len().saturating_sub(1);
         crate::engine::pending::apply_update(store, changes, &update);
+        family::refresh_touched(store, &changes.touched[before..]);
         Ok(())
     }
 }

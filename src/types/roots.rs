@@ -9,7 +9,7 @@ use yatta_encoding::ID;
 use super::{Out, ReadTxn, RootRef, SharedRef, WriteTxn};
 use crate::block::content::Content;
 use crate::block::item::Kind;
-use crate::transaction::{BranchID, BranchPtr};
+use crate::transaction::{BranchID, BranchPtr, family};
 
 /// A root type by its name.
 #[derive(Debug)]
@@ -32,6 +32,7 @@ impl<S: RootRef> Root<S> {
         let tag = &mut store.branches[branch].tag;
         if tag.kind == yatta_encoding::block::TYPE_REFS_UNDEFINED {
             *tag = S::type_ref().tag();
+            family::define_root(store, branch);
         }
         S::from(BranchPtr::of(store, branch))
     }
