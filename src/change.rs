@@ -31,6 +31,8 @@ pub(crate) struct ChangeSet {
     pub(crate) subdocs_removed: Vec<ItemIdx>,
     /// Trees are rebuilt at the commit rather than kept up to date (a large update).
     pub(crate) bulk: bool,
+    /// Something that has content was deleted.
+    pub(crate) to_collect: bool,
     /// Somebody may look at deleted content before the commit collects it: no shortcut may drop it at once.
     pub(crate) hold_content: bool,
 }
@@ -45,6 +47,7 @@ impl ChangeSet {
         self.subdocs_removed.clear();
         self.bulk = false;
         self.hold_content = false;
+        self.to_collect = false;
     }
 
     /// Notes the state of a client before its first new block.

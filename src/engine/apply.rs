@@ -8,11 +8,11 @@ use smallvec::SmallVec;
 use yatta_encoding::{ClientID, ID};
 
 use super::delete::delete_range;
-use super::integrate::{Incoming, IncomingParent, integrate, integrate_collected};
-use super::place::NewContent;
+use super::integrate::{IncomingParent, integrate, integrate_collected};
+use super::place::{NewContent, store_content};
 use crate::block::content::SubdocContent;
-use crate::block::index::{ClientIdx, KeyIdx};
-use crate::block::item::{Id, Kind};
+use crate::block::index::{ClientIdx, ItemIdx, KeyIdx};
+use crate::block::item::{Flags, Id, Item, Kind};
 use crate::block::text_buffer::utf16_len;
 use crate::block::update::{LocalId, NONE, Update, UpdateBlock, UpdateContent, UpdateParent};
 use crate::branch::node::Tag;
@@ -40,7 +40,7 @@ pub(crate) fn apply_blocks(store: &mut Store, changes: &mut ChangeSet, update: &
         changes.bulk = true;
     }
     let clients = update.clients.iter().map(|id| store.client_idx(*id)).collect();
-    let mut run = Run { update, clients, next: SmallVec::new(), waiting: FxHashMap::default(), text: String::new() };
+    let mut run = Run { update, clients, next: SmallVec::new(), waiting: FxHashMap::default(), last: ItemIdx::NONE, text: String::new() };
     run.next.extend(update.sections.iter().map(|section| section.first as usize));
     run.all(store, changes);
     run.rest(store)
@@ -83,6 +83,8 @@ struct Run<'u> {
     next: SmallVec<[usize; 4]>,
     /// Blocked sections by the client that they wait for: the clock that must be known, and the section.
     waiting: FxHashMap<ClientIdx, Vec<(u32, usize)>>,
+    /// The item that was integrated last: often the origin of the next.
+    last: ItemIdx,
     /// Scratch for the tail of a string that is partly known.
     text: String,
 }
@@ -165,6 +167,7 @@ impl Run<'_> {
     ) {
         let id = Id::new(client, block.clock + offset);
         if block.kind == Kind::Gc {
+            self.last = ItemIdx::NONE;
             integrate_collected(store, changes, id, block.len - offset);
             return;
         }
@@ -176,10 +179,38 @@ impl Run<'_> {
         let key = if block.sub == NONE { KeyIdx::NONE } else { store.key_idx(self.update.name(block.sub)) };
         let origin = if offset > 0 { Id::new(client, id.clock - 1) } else { self.id(block.origin) };
         let right_origin = self.id(block.right_origin);
-        let mut text = std::mem::take(&mut self.text);
-        let content = content(store, self.update, block, offset, &mut text);
-        integrate(store, changes, Incoming { id, origin, right_origin, parent, key, content });
-        self.text = text;
+        let (flags, content) = self.store_content(store, client, block, offset);
+        let len = block.len - offset;
+        let item = Item { id, len, origin, right_origin, content, flags, ..Item::EMPTY };
+        self.last = integrate(store, changes, item, parent, key, self.last);
+    }
+
+    /// Stores the content of a block from `offset` on. Text and deletions, which are most, take the short way.
+    fn store_content(
+        &mut self,
+        store: &mut Store,
+        client: ClientIdx,
+        block: &UpdateBlock,
+        offset: u32,
+    ) -> (Flags, u32) {
+        match block.kind {
+            Kind::Deleted => {
+                let mut flags = Flags::new(Kind::Deleted);
+                flags.set(Flags::DELETED);
+                (flags, u32::MAX)
+            }
+            Kind::String if block.ascii => {
+                let (start, end) = block.content;
+                let text = &self.update.text[(start + offset) as usize..end as usize];
+                let mut flags = Flags::new(Kind::String);
+                flags.set(Flags::ASCII);
+                (flags, store.client_mut(client).text.push_str(text))
+            }
+            _ => {
+                let content = content(store, self.update, block, offset, &mut self.text);
+                store_content(store, client, content)
+            }
+        }
     }
 
     /// What could not be integrated.
@@ -216,7 +247,6 @@ fn content<'u>(
 ) -> NewContent<'u> {
     let boxed = || &update.contents[block.content.0 as usize];
     match block.kind {
-        Kind::Deleted => NewContent::Deleted(block.len - offset),
         Kind::String => {
             let text = &update.text[block.content.0 as usize..block.content.1 as usize];
             let text = if offset == 0 { text } else { cut_text(text, offset, scratch) };

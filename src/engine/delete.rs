@@ -43,6 +43,7 @@ fn delete_one(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) -> Opti
         }
     }
     changes.delete(item.id, item.len);
+    changes.to_collect = true;
     changes.candidates.push(slot);
     if item.right.is_some() {
         changes.candidates.push(item.right);

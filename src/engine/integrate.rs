@@ -7,7 +7,7 @@
 //! item between the origin and that neighbour was judged before and would be judged the same. Refused: an index of
 //! siblings per (parent, origin), which costs memory in every document for a case of few.
 
-use super::place::{NewContent, place, store_content};
+use super::place::place;
 use super::split::{clean_end, clean_start};
 use crate::block::content::Content;
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx, KeyIdx};
@@ -24,16 +24,6 @@ pub(crate) enum IncomingParent {
     Item(Id),
 }
 
-/// A remote item whose dependencies are all here.
-pub(crate) struct Incoming<'a> {
-    pub(crate) id: Id,
-    pub(crate) origin: Id,
-    pub(crate) right_origin: Id,
-    pub(crate) parent: IncomingParent,
-    pub(crate) key: KeyIdx,
-    pub(crate) content: NewContent<'a>,
-}
-
 /// Stores a collected range at the end of its client's blocks.
 pub(crate) fn integrate_collected(store: &mut Store, changes: &mut ChangeSet, id: Id, len: u32) {
     changes.note_before(id.client, id.clock);
@@ -43,22 +33,34 @@ pub(crate) fn integrate_collected(store: &mut Store, changes: &mut ChangeSet, id
     changes.candidates.push(slot);
 }
 
-/// Integrates an item. One whose parent is gone is stored as a collected range.
-pub(crate) fn integrate(store: &mut Store, changes: &mut ChangeSet, incoming: Incoming<'_>) {
-    let left = if incoming.origin.is_some() {
-        clean_end(store, changes, incoming.origin)
+/// Integrates an item whose dependencies are all here and whose content is stored; its neighbours, parent and place are
+/// still open. One whose parent is gone is stored as a collected range. `hint` is an item that may be the origin (the
+/// last one integrated: runs of items follow each other). Returns the new item, or `NONE` for a collected range.
+pub(crate) fn integrate(
+    store: &mut Store,
+    changes: &mut ChangeSet,
+    mut item: Item,
+    parent: IncomingParent,
+    key: KeyIdx,
+    hint: ItemIdx,
+) -> ItemIdx {
+    let left = if item.origin.is_none() {
+        ItemIdx::NONE
+    } else if hint.is_some() && store.items[hint].last_id() == item.origin {
+        hint
+    } else {
+        clean_end(store, changes, item.origin)
+    };
+    let right = if item.right_origin.is_some() {
+        right_of_origin(store, changes, left, item.right_origin)
     } else {
         ItemIdx::NONE
     };
-    let right = if incoming.right_origin.is_some() {
-        right_of_origin(store, changes, left, incoming.right_origin)
-    } else {
-        ItemIdx::NONE
-    };
-    let Some((parent, key)) = parent_of(store, &incoming, left, right) else {
-        let len = incoming.content.len();
-        integrate_collected(store, changes, incoming.id, len);
-        return;
+    let Some((parent, key)) = parent_of(store, parent, key, left, right) else {
+        let (id, len) = (item.id, item.len);
+        discard_content(store, &item);
+        integrate_collected(store, changes, id, len);
+        return ItemIdx::NONE;
     };
     let first = match left.some() {
         Some(left) => store.items[left].right,
@@ -67,31 +69,33 @@ pub(crate) fn integrate(store: &mut Store, changes: &mut ChangeSet, incoming: In
     let left = if first == right || (left.is_none() && right.is_some() && store.items[right].left.is_none()) {
         left
     } else {
-        resolve(store, &incoming, (parent, key), left, right)
+        resolve(store, &item, (parent, key), left, right)
     };
     let right = match left.some() {
         Some(left) => store.items[left].right,
         None => first_of(store, parent, key),
     };
-    let len = incoming.content.len();
-    let (flags, content) = store_content(store, incoming.id.client, incoming.content);
-    store.clear_marker(parent);
-    place(
-        store,
-        changes,
-        Item {
-            id: incoming.id,
-            len,
-            origin: incoming.origin,
-            right_origin: incoming.right_origin,
-            left,
-            right,
-            parent,
-            place: key.0,
-            content,
-            flags,
-        },
-    );
+    if store.branches[parent].marker.item.is_some() {
+        store.clear_marker(parent);
+    }
+    (item.left, item.right, item.parent, item.place) = (left, right, parent, key.0);
+    place(store, changes, item)
+}
+
+/// Lets the content of an item go that gets no place.
+fn discard_content(store: &mut Store, item: &Item) {
+    match item.kind() {
+        Kind::Deleted => {}
+        Kind::String => store.drop_text(item.id.client, item.content, store.text_end(item)),
+        Kind::Type => {
+            if let Content::Type(branch) = store.contents.take(item.content) {
+                store.branches.free(branch);
+            }
+        }
+        _ => {
+            store.contents.take(item.content);
+        }
+    }
 }
 
 /// The item that starts with the right origin. Usually it is the neighbour of the left one: no lookup then.
@@ -108,7 +112,8 @@ fn right_of_origin(store: &mut Store, changes: &mut ChangeSet, left: ItemIdx, id
 /// The parent and key of an incoming item; `None` if it was collected or was never a type.
 fn parent_of(
     store: &Store,
-    incoming: &Incoming<'_>,
+    parent: IncomingParent,
+    key: KeyIdx,
     left: ItemIdx,
     right: ItemIdx,
 ) -> Option<(BranchIdx, KeyIdx)> {
@@ -116,13 +121,13 @@ fn parent_of(
     if gone(left) || gone(right) {
         return None;
     }
-    match incoming.parent {
-        IncomingParent::Branch(branch) => Some((branch, incoming.key)),
+    match parent {
+        IncomingParent::Branch(branch) => Some((branch, key)),
         IncomingParent::Item(id) => {
             let item = &store.items[store.item_at(id)];
             match item.kind() {
                 Kind::Type => match store.boxed(item) {
-                    Content::Type(branch) => Some((*branch, incoming.key)),
+                    Content::Type(branch) => Some((*branch, key)),
                     other => unreachable!("{item:?} holds {other:?}"),
                 },
                 _ => None,
@@ -155,7 +160,7 @@ fn first_of(store: &Store, parent: BranchIdx, key: KeyIdx) -> ItemIdx {
 /// YATA: the left neighbour of an item among those that others inserted between its origins.
 fn resolve(
     store: &mut Store,
-    incoming: &Incoming<'_>,
+    incoming: &Item,
     place: (BranchIdx, KeyIdx),
     left: ItemIdx,
     right: ItemIdx,

@@ -57,8 +57,8 @@ pub(crate) fn try_merge(store: &mut Store, slot: ItemIdx) -> bool {
     true
 }
 
-/// Yjs: `Item.mergeWith`, but for the content.
-fn can_merge(left: &Item, right: &Item) -> bool {
+/// Whether two neighbours were written as one run, as far as ids and flags tell. Yjs: `Item.mergeWith`.
+pub(crate) fn can_merge(left: &Item, right: &Item) -> bool {
     const NEVER: u32 = Flags::REDONE | Flags::LINKED;
     left.id.client == right.id.client
         && left.end() == right.id.clock
