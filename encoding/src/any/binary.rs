@@ -6,6 +6,7 @@
 //! The *marked* form of a value keeps BigInts apart from integers, for
 //! [`Value`](crate::Value): a BigInt is a buffer of 9 bytes that begins with 1, a real buffer begins with 0.
 
+use super::entries::Entries;
 use super::order::JsOrder;
 use super::{Any, AnyMap, Number};
 use crate::error::{Error, MalformedKind};
@@ -13,7 +14,6 @@ use crate::limits::MAX_DEPTH;
 use crate::read::Read;
 use crate::varint::Signed;
 use crate::write::Write;
-use indexmap::IndexMap;
 use std::slice;
 
 const UNDEFINED: u8 = 127;
@@ -50,7 +50,7 @@ pub(crate) enum Form {
 /// A container whose elements are being read.
 enum Open {
     Array { left: usize, values: Vec<Any> },
-    Object { left: usize, key: String, entries: IndexMap<String, Any> },
+    Object { left: usize, key: String, entries: Entries },
 }
 
 /// Reads a value, and tells whether it holds a BigInt that would be written as something else.
@@ -103,7 +103,7 @@ impl Open {
         Ok(if tag == ARRAY {
             Self::Array { left, values: Vec::with_capacity(room) }
         } else {
-            Self::Object { left, key: string(r)?.to_owned(), entries: IndexMap::with_capacity(room) }
+            Self::Object { left, key: string(r)?.to_owned(), entries: Entries::with_capacity(room) }
         })
     }
 

@@ -1,7 +1,6 @@
 //! Iterators over the inside of an [`Any`]: borrowing ([`AnyIter`]) and owning ([`AnyIntoIter`]).
 
-use super::{Any, AnyMap};
-use indexmap::map;
+use super::{Any, AnyMap, AnyMapIntoIter, AnyMapIter};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ pub enum AnyIter<'a> {
     /// Over an array.
     Array(std::slice::Iter<'a, Any>),
     /// Over a map, in insertion order.
-    Map(map::Iter<'a, String, Any>),
+    Map(AnyMapIter<'a>),
 }
 
 impl<'a> Iterator for AnyIter<'a> {
@@ -62,7 +61,7 @@ pub enum AnyIntoIter {
     /// Over an array.
     Array(AnyArrayIter),
     /// Over a map, in insertion order.
-    Map(map::IntoIter<String, Any>),
+    Map(AnyMapIntoIter),
 }
 
 impl From<Arc<[Any]>> for AnyIntoIter {

@@ -1,12 +1,11 @@
 //! [`AnyMap`]: an object's entries, in the order they were put in.
 //!
-//! A clone shares the entries (one atomic increment); changing a shared map copies it first. Looking up
-//! costs one hash. Code written for a standard `HashMap` gets one by `as_ref()` or by dereferencing; it is
-//! built on first use (a copy of all keys) and kept.
+//! A clone shares the entries (one atomic increment); changing a shared map copies it first. Code written for
+//! a standard `HashMap` gets one by `as_ref()` or by dereferencing; it is built on first use (a copy of all
+//! keys) and kept.
 
 use super::Any;
-use indexmap::IndexMap;
-use indexmap::map::{self, Keys, Values};
+use super::entries::{Entries, IntoIter, Iter};
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::Deref;
@@ -23,7 +22,7 @@ pub struct AnyMap(
 
 #[derive(Default)]
 struct Inner {
-    entries: IndexMap<String, Any>,
+    entries: Entries,
     /// The entries as a standard map; empty until somebody asks.
     view: OnceLock<Box<HashMap<String, Any>>>,
 }
@@ -34,34 +33,33 @@ impl Clone for Inner {
     }
 }
 
+/// What an empty map lends.
+static EMPTY: Entries = Entries::Few(Vec::new());
+
 impl AnyMap {
     /// Makes an empty map.
     pub fn new() -> Self {
-        Self::default()
+        Self(None)
     }
 
     /// Makes an empty map with room for `capacity` entries.
     pub fn with_capacity(capacity: usize) -> Self {
-        if capacity == 0 {
-            return Self(None);
-        }
-        let entries = IndexMap::with_capacity(capacity);
-        Self(Some(Arc::new(Inner { entries, view: OnceLock::new() })))
+        Self(Some(Arc::new(Inner { entries: Entries::with_capacity(capacity), view: OnceLock::new() })))
     }
 
-    /// Returns the value under `key`.
+    /// Returns the value under `key`. Costs at most one hash.
     pub fn get(&self, key: &str) -> Option<&Any> {
-        self.entries()?.get(key)
+        self.entries().get(key)
     }
 
     /// Tells whether there is a value under `key`.
     pub fn contains_key(&self, key: &str) -> bool {
-        self.entries().is_some_and(|entries| entries.contains_key(key))
+        self.get(key).is_some()
     }
 
     /// Counts the entries.
     pub fn len(&self) -> usize {
-        self.entries().map_or(0, IndexMap::len)
+        self.entries().len()
     }
 
     /// Tells whether there are no entries.
@@ -70,18 +68,18 @@ impl AnyMap {
     }
 
     /// Walks the entries in insertion order.
-    pub fn iter(&self) -> map::Iter<'_, String, Any> {
-        self.entries().unwrap_or_else(|| empty()).iter()
+    pub fn iter(&self) -> Iter<'_> {
+        self.entries().iter()
     }
 
     /// Walks the keys in insertion order.
-    pub fn keys(&self) -> Keys<'_, String, Any> {
-        self.entries().unwrap_or_else(|| empty()).keys()
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &String> + Clone {
+        self.iter().map(|(key, _)| key)
     }
 
     /// Walks the values in insertion order.
-    pub fn values(&self) -> Values<'_, String, Any> {
-        self.entries().unwrap_or_else(|| empty()).values()
+    pub fn values(&self) -> impl ExactSizeIterator<Item = &Any> + Clone {
+        self.iter().map(|(_, value)| value)
     }
 
     /// Puts `value` under `key` and returns what was there; a key that is there keeps its place.
@@ -95,24 +93,24 @@ impl AnyMap {
     ///
     /// Copies the map first if it is shared.
     pub fn remove(&mut self, key: &str) -> Option<Any> {
-        self.entries_mut().shift_remove(key)
+        self.entries_mut().remove(key)
     }
 
-    fn entries(&self) -> Option<&IndexMap<String, Any>> {
-        self.0.as_ref().map(|inner| &inner.entries)
+    fn entries(&self) -> &Entries {
+        self.0.as_ref().map_or(&EMPTY, |inner| &inner.entries)
     }
 
-    fn entries_mut(&mut self) -> &mut IndexMap<String, Any> {
+    fn entries_mut(&mut self) -> &mut Entries {
         let inner = Arc::make_mut(self.0.get_or_insert_default());
         inner.view = OnceLock::new();
         &mut inner.entries
     }
 }
 
-/// An empty map to borrow from.
-fn empty() -> &'static IndexMap<String, Any> {
-    static EMPTY: OnceLock<IndexMap<String, Any>> = OnceLock::new();
-    EMPTY.get_or_init(IndexMap::new)
+impl From<Entries> for AnyMap {
+    fn from(entries: Entries) -> Self {
+        Self(Some(Arc::new(Inner { entries, view: OnceLock::new() })))
+    }
 }
 
 impl AsRef<HashMap<String, Any>> for AnyMap {
@@ -127,12 +125,11 @@ impl Deref for AnyMap {
     /// Views the entries as a standard map, which is built on first use.
     fn deref(&self) -> &HashMap<String, Any> {
         static EMPTY: OnceLock<HashMap<String, Any>> = OnceLock::new();
-        match &self.0 {
-            None => EMPTY.get_or_init(HashMap::new),
-            Some(inner) => inner.view.get_or_init(|| {
-                Box::new(inner.entries.iter().map(|(k, v)| (k.clone(), v.clone())).collect())
-            }),
-        }
+        let Some(inner) = &self.0 else { return EMPTY.get_or_init(HashMap::new) };
+        inner.view.get_or_init(|| {
+            let copies = inner.entries.iter().map(|(key, value)| (key.clone(), value.clone()));
+            Box::new(copies.collect())
+        })
     }
 }
 
@@ -144,19 +141,12 @@ impl fmt::Debug for AnyMap {
 
 impl PartialEq for AnyMap {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Some(a), Some(b)) => Arc::ptr_eq(a, b) || a.entries == b.entries,
-            _ => self.len() == other.len(),
+        if let (Some(a), Some(b)) = (&self.0, &other.0)
+            && Arc::ptr_eq(a, b)
+        {
+            return true;
         }
-    }
-}
-
-impl From<IndexMap<String, Any>> for AnyMap {
-    fn from(entries: IndexMap<String, Any>) -> Self {
-        if entries.is_empty() {
-            return Self(None);
-        }
-        Self(Some(Arc::new(Inner { entries, view: OnceLock::new() })))
+        self.len() == other.len() && self.iter().all(|(key, value)| other.get(key) == Some(value))
     }
 }
 
@@ -183,33 +173,40 @@ impl<K: Into<String>, V: Into<Any>, const N: usize> From<[(K, V); N]> for AnyMap
 
 impl<K: Into<String>, V: Into<Any>> FromIterator<(K, V)> for AnyMap {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
-        entries.into_iter().map(|(k, v)| (k.into(), v.into())).collect::<IndexMap<_, _>>().into()
+        let mut map = Self::new();
+        map.extend(entries);
+        map
     }
 }
 
 impl<K: Into<String>, V: Into<Any>> Extend<(K, V)> for AnyMap {
     fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
-        self.entries_mut().extend(entries.into_iter().map(|(k, v)| (k.into(), v.into())));
+        let entries = entries.into_iter();
+        if self.0.is_none() {
+            *self = Self::with_capacity(entries.size_hint().0);
+        }
+        let own = self.entries_mut();
+        for (key, value) in entries {
+            own.insert(key.into(), value.into());
+        }
     }
 }
 
 impl<'a> IntoIterator for &'a AnyMap {
     type Item = (&'a String, &'a Any);
-    type IntoIter = map::Iter<'a, String, Any>;
+    type IntoIter = Iter<'a>;
 
-    fn into_iter(self) -> Self::IntoIter {
+    fn into_iter(self) -> Iter<'a> {
         self.iter()
     }
 }
 
 impl IntoIterator for AnyMap {
     type Item = (String, Any);
-    type IntoIter = map::IntoIter<String, Any>;
+    type IntoIter = IntoIter;
 
-    fn into_iter(mut self) -> Self::IntoIter {
-        if self.is_empty() {
-            return IndexMap::new().into_iter();
-        }
+    /// Walks the entries in insertion order; those of a shared map are copied.
+    fn into_iter(mut self) -> IntoIter {
         std::mem::take(self.entries_mut()).into_iter()
     }
 }
@@ -218,22 +215,22 @@ impl Drop for Inner {
     /// Empties nested containers in a loop: the depth of a value must not decide the depth of the stack.
     fn drop(&mut self) {
         let mut stack: Vec<Any> = Vec::new();
-        let nested = |any: &Any| matches!(any, Any::Array(_) | Any::Map(_));
-        for value in self.entries.values_mut().filter(|v| nested(v)) {
-            stack.push(std::mem::replace(value, Any::Null));
-        }
+        let unnest = |value: &mut Any, stack: &mut Vec<Any>| {
+            if matches!(value, Any::Array(_) | Any::Map(_)) {
+                stack.push(std::mem::replace(value, Any::Null));
+            }
+        };
+        self.entries.values_mut().for_each(|value| unnest(value, &mut stack));
         while let Some(mut any) = stack.pop() {
+            // What is shared lives on; nobody else sees the rest.
             match &mut any {
                 Any::Array(values) => {
-                    for value in Arc::get_mut(values).into_iter().flatten().filter(|v| nested(v)) {
-                        stack.push(std::mem::replace(value, Any::Null));
-                    }
+                    let values = Arc::get_mut(values).into_iter().flatten();
+                    values.for_each(|value| unnest(value, &mut stack));
                 }
-                Any::Map(AnyMap(inner)) => {
-                    let inner = inner.as_mut().and_then(Arc::get_mut);
-                    let values = inner.into_iter().flat_map(|inner| inner.entries.values_mut());
-                    for value in values.filter(|v| nested(v)) {
-                        stack.push(std::mem::replace(value, Any::Null));
+                Any::Map(AnyMap(Some(inner))) => {
+                    if let Some(inner) = Arc::get_mut(inner) {
+                        inner.entries.values_mut().for_each(|value| unnest(value, &mut stack));
                     }
                 }
                 _ => {}

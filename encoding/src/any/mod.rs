@@ -8,6 +8,7 @@
 
 mod binary;
 mod convert;
+mod entries;
 mod iter;
 mod json;
 mod literal;
@@ -18,6 +19,7 @@ mod serde_de;
 mod serde_ser;
 
 pub(crate) use binary::{Form, read, write};
+pub use entries::{IntoIter as AnyMapIntoIter, Iter as AnyMapIter};
 pub use iter::{AnyArrayIter, AnyIntoIter, AnyIter};
 pub use map::AnyMap;
 pub use number::{F64_MAX_SAFE_INTEGER, F64_MIN_SAFE_INTEGER, Number};

@@ -1,13 +1,12 @@
 //! The order in which JavaScript walks an object: array indices ascending, then the rest as inserted.
 
-use super::{Any, AnyMap};
-use indexmap::map;
+use super::{Any, AnyMap, AnyMapIter};
 use std::vec;
 
 /// Walks the entries of a map as JavaScript would.
 pub(super) enum JsOrder<'a> {
     /// No key is an array index: as inserted.
-    AsIs(map::Iter<'a, String, Any>),
+    AsIs(AnyMapIter<'a>),
     Sorted(vec::IntoIter<(&'a String, &'a Any)>),
 }
 

@@ -1,8 +1,8 @@
 //! Reading an [`Any`] by serde, and reading other types out of one.
 
+use super::entries::Entries;
 use super::{Any, AnyMap, Number};
 use crate::error::Error;
-use indexmap::IndexMap;
 use serde::de::value::{MapAccessDeserializer, MapDeserializer, SeqDeserializer};
 use serde::de::{self, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -85,8 +85,8 @@ impl<'de> Visitor<'de> for AnyVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Any, A::Error> {
-        let mut entries: IndexMap<String, Any> = IndexMap::new();
-        while let Some((key, value)) = map.next_entry()? {
+        let mut entries = Entries::default();
+        while let Some((key, value)) = map.next_entry::<String, Any>()? {
             entries.insert(key, value);
         }
         Ok(Any::Map(entries.into()))

@@ -1,7 +1,7 @@
 //! Writing an [`Any`] by serde, and turning other types into one.
 
+use super::entries::Entries as Pairs;
 use super::{Any, AnyMap};
-use indexmap::IndexMap;
 use serde::ser::{self, SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -171,7 +171,7 @@ impl Serializer for AnySerializer {
     }
 
     fn serialize_map(self, _: Option<usize>) -> Result<Entries, AnySerializeError> {
-        Ok(Entries { variant: None, key: None, entries: IndexMap::new() })
+        Ok(Entries { variant: None, key: None, entries: Pairs::default() })
     }
 
     fn serialize_struct(self, _: &'static str, _: usize) -> Result<Entries, AnySerializeError> {
@@ -185,7 +185,7 @@ impl Serializer for AnySerializer {
         variant: &'static str,
         _: usize,
     ) -> Result<Entries, AnySerializeError> {
-        Ok(Entries { variant: Some(variant), key: None, entries: IndexMap::new() })
+        Ok(Entries { variant: Some(variant), key: None, entries: Pairs::default() })
     }
 }
 
@@ -240,7 +240,7 @@ elements! {
 struct Entries {
     variant: Option<&'static str>,
     key: Option<String>,
-    entries: IndexMap<String, Any>,
+    entries: Pairs,
 }
 
 impl Entries {

@@ -86,19 +86,9 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
     /// When the bytes are malformed.
     pub fn next_section(&mut self) -> Result<Option<Section>, Error> {
         while self.next_in_section()?.is_some() {}
-        if self.sections == 0 {
-            return Ok(None);
-        }
-        self.sections -= 1;
-        let blocks: u64 = self.decoder.read_var()?;
-        self.client = self.decoder.read_client()?;
-        self.clock = self.decoder.read_var()?;
-        if blocks > self.budget {
-            return Err(self.decoder.invalid("more blocks than the bytes can hold"));
-        }
-        self.budget -= blocks;
-        self.blocks = blocks;
-        Ok(Some(Section { client: self.client, clock: self.clock, blocks }))
+        let section =
+            |reader: &Self| Section { client: reader.client, clock: reader.clock, blocks: reader.blocks };
+        Ok(if self.enter_section()? { Some(section(self)) } else { None })
     }
 
     /// Reads the next block of the current section; `None` at its end.
@@ -136,19 +126,20 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
             if self.blocks > 0 {
                 return self.next_in_section();
             }
-            if self.next_section()?.is_none() {
+            if !self.enter_section()? {
                 return Ok(None);
             }
         }
     }
 
     /// Looks at the next block: its id and the low bits of its info byte.
+    #[inline]
     pub(crate) fn peek(&mut self) -> Result<Option<(ID, u8)>, Error> {
         loop {
             if let Some(info) = self.next_info()? {
                 return Ok(Some((ID::new(self.client, self.clock), info & 0x1f)));
             }
-            if self.next_section()?.is_none() {
+            if !self.enter_section()? {
                 return Ok(None);
             }
         }
@@ -176,6 +167,23 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
     /// Returns the decoder.
     pub fn decoder(&mut self) -> &mut D {
         &mut self.decoder
+    }
+
+    /// Reads the head of the next section, if there is one; none of the current one may be left.
+    fn enter_section(&mut self) -> Result<bool, Error> {
+        if self.sections == 0 {
+            return Ok(false);
+        }
+        self.sections -= 1;
+        let blocks: u64 = self.decoder.read_var()?;
+        self.client = self.decoder.read_client()?;
+        self.clock = self.decoder.read_var()?;
+        if blocks > self.budget {
+            return Err(self.decoder.invalid("more blocks than the bytes can hold"));
+        }
+        self.budget -= blocks;
+        self.blocks = blocks;
+        Ok(true)
     }
 
     #[inline]

@@ -6,10 +6,11 @@
 //! joined, so they are written at once; GC blocks are held back while they may grow.
 //!
 //! Costs O(bytes) plus a sort of the lanes, which is linear if they come in order. A lane that is not being
-//! read costs 24 bytes: its reader is made again when its turn comes.
+//! read costs 40 bytes: its reader is made again when its turn comes. Updates of the first format first try
+//! [`runs`], which copies bytes.
 
-use super::forget_bit;
 use super::section_writer::SectionWriter;
+use super::{forget_bit, runs};
 use crate::block::{BLOCK_GC_REF_NUMBER, BLOCK_SKIP_REF_NUMBER, Block, UpdateReader};
 use crate::codec::{DecoderV1, DecoderV2, EncoderV1, EncoderV2, UpdateDecoder, UpdateEncoder};
 use crate::delete_set::DeleteSetBuilder;
@@ -24,8 +25,13 @@ use std::collections::BinaryHeap;
 /// # Errors
 /// When one of several updates is malformed.
 pub fn merge_updates_v1<U: AsRef<[u8]>>(updates: &[U]) -> Result<Vec<u8>, Error> {
-    let bytes = updates.iter().map(|update| update.as_ref().len()).sum();
-    merge(updates, |update| Ok(DecoderV1::from(update)), EncoderV1::with_buffer(Vec::with_capacity(bytes)))
+    if let [single] = updates {
+        return Ok(single.as_ref().to_vec());
+    }
+    match runs::merge(updates)? {
+        Some(merged) => Ok(merged),
+        None => merge(updates, |update| Ok(DecoderV1::from(update)), EncoderV1::new()),
+    }
 }
 
 /// Merges updates of the second format. A single update is returned as it is.
@@ -33,6 +39,9 @@ pub fn merge_updates_v1<U: AsRef<[u8]>>(updates: &[U]) -> Result<Vec<u8>, Error>
 /// # Errors
 /// When one of several updates is malformed.
 pub fn merge_updates_v2<U: AsRef<[u8]>>(updates: &[U]) -> Result<Vec<u8>, Error> {
+    if let [single] = updates {
+        return Ok(single.as_ref().to_vec());
+    }
     merge(updates, |update| DecoderV2::new(Cursor::new(update)), EncoderV2::new())
 }
 
@@ -46,8 +55,8 @@ struct Head {
 /// An update that is being read.
 struct Lane<'a, D> {
     reader: UpdateReader<'a, D>,
-    /// A block that was read and put back.
-    held: Option<Block<'a>>,
+    /// A block that was read and put back: rare, so that lanes stay small.
+    held: Option<Box<Block<'a>>>,
 }
 
 impl<'a, D: UpdateDecoder<'a>> Lane<'a, D> {
@@ -59,7 +68,7 @@ impl<'a, D: UpdateDecoder<'a>> Lane<'a, D> {
     #[inline]
     fn peek(&mut self) -> Result<Option<Head>, Error> {
         if let Some(block) = &self.held {
-            return Ok(Some(Head { id: block.id(), is_gc: matches!(block, Block::Gc { .. }) }));
+            return Ok(Some(Head { id: block.id(), is_gc: matches!(**block, Block::Gc { .. }) }));
         }
         while let Some((id, content)) = self.reader.peek()? {
             if content != BLOCK_SKIP_REF_NUMBER {
@@ -75,7 +84,7 @@ impl<'a, D: UpdateDecoder<'a>> Lane<'a, D> {
     fn take(&mut self) -> Result<Option<Block<'a>>, Error> {
         match self.held.take() {
             None => self.reader.next_block(),
-            held => Ok(held),
+            Some(block) => Ok(Some(*block)),
         }
     }
 }
@@ -133,9 +142,6 @@ fn merge<'a, U: AsRef<[u8]>, D: UpdateDecoder<'a>, E: UpdateEncoder>(
     decode: impl Fn(&'a [u8]) -> Result<D, Error>,
     enc: E,
 ) -> Result<Vec<u8>, Error> {
-    if let [single] = updates {
-        return Ok(single.as_ref().to_vec());
-    }
     let open = |index: usize| match updates.get(index) {
         Some(update) => Lane::new(decode(update.as_ref())?),
         None => Err(Error::UnexpectedValue),
@@ -273,7 +279,7 @@ impl<E: UpdateEncoder> Merger<E> {
             }
             let clock = block.id().clock;
             if clock > self.end {
-                lane.held = Some(block);
+                lane.held = Some(Box::new(block));
                 if !passed_any {
                     let gap = clock - self.end;
                     self.put(&mut Block::Skip { id: ID::new(client, self.end), len: gap }, 0);
@@ -291,5 +297,53 @@ impl<E: UpdateEncoder> Merger<E> {
             self.put(&mut block, known);
             return Ok(true);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cursor, DecoderV1, DecoderV2, EncoderV1, EncoderV2, merge, merge_updates_v1, runs};
+
+    fn unhex(text: &str) -> Vec<u8> {
+        let digits: Vec<u8> = text.bytes().map(|c| (c as char).to_digit(16).expect("hex") as u8).collect();
+        digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+    }
+
+    fn general(updates: &[&Vec<u8>]) -> Vec<u8> {
+        merge(updates, |update| Ok(DecoderV1::from(update)), EncoderV1::new()).expect("well formed")
+    }
+
+    #[test]
+    fn copying_runs_and_the_general_merge_give_the_same_bytes() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/vectors/update-tools.json");
+        let file: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let mut rng = fastrand::Rng::with_seed(5);
+        let (mut by_runs, mut by_general) = (0, 0);
+        for case in file["cases"].as_array().unwrap() {
+            let inputs: Vec<_> =
+                case["inputs"].as_array().unwrap().iter().map(|hex| unhex(hex.as_str().unwrap())).collect();
+            for _ in 0..40 {
+                let some: Vec<_> = (0..rng.usize(2..6)).map(|_| &inputs[rng.usize(..inputs.len())]).collect();
+                let expected = general(&some);
+                match runs::merge(&some).unwrap() {
+                    Some(merged) => {
+                        assert_eq!(merged, expected, "{some:02x?}");
+                        by_runs += 1;
+                    }
+                    None => by_general += 1,
+                }
+                assert_eq!(merge_updates_v1(&some).unwrap(), expected);
+            }
+        }
+        assert!(by_runs > 1_000 && by_general > 200, "{by_runs} by runs, {by_general} not");
+    }
+
+    #[test]
+    fn both_formats_merge_alike() {
+        let v1 = ["0101010004010174016100", "01010101840100016200"].map(unhex);
+        let v2: Vec<_> = v1.iter().map(|v1| crate::update::convert_v1_to_v2(v1).unwrap()).collect();
+        let merged =
+            merge(&v2, |update| DecoderV2::new(Cursor::new(update)), EncoderV2::new()).expect("well formed");
+        assert_eq!(crate::update::convert_v2_to_v1(&merged).unwrap(), merge_updates_v1(&v1).unwrap());
     }
 }

@@ -6,6 +6,7 @@
 mod convert;
 mod diff;
 mod merge;
+mod runs;
 mod section_writer;
 mod state_vector;
 

@@ -18,44 +18,17 @@ fn push(out: &mut String, args: std::fmt::Arguments<'_>) {
 }
 
 fn write_float(float: f64, out: &mut String) {
-    // Rust writes the same shortest digits, as `d.ddde-7`; only their arrangement differs.
+    if (1e-6..1e21).contains(&float.abs()) {
+        // Here Rust arranges the shortest digits as ECMAScript does.
+        return push(out, format_args!("{float}"));
+    }
+    // All others are `d.ddde-7`, of which Rust only leaves out a plus sign.
     let start = out.len();
-    push(out, format_args!("{:e}", float.abs()));
+    push(out, format_args!("{float:e}"));
     let text = out.split_off(start);
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or_default();
-    let (first, more) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    if float < 0.0 {
-        out.push('-');
-    }
-    // Where the decimal point is, counted from the first digit.
-    let point = exponent + 1;
-    let digits = 1 + more.len();
-    let all = || first.chars().chain(more.chars());
-    match usize::try_from(point) {
-        Ok(point @ 1..=21) if digits <= point => {
-            out.extend(all());
-            out.extend(std::iter::repeat_n('0', point - digits));
-        }
-        Ok(point @ 1..=21) => {
-            out.extend(all().take(point));
-            out.push('.');
-            out.extend(all().skip(point));
-        }
-        _ if (-5..=0).contains(&point) => {
-            out.push_str("0.");
-            out.extend(std::iter::repeat_n('0', point.unsigned_abs() as usize));
-            out.extend(all());
-        }
-        _ => {
-            out.push_str(first);
-            if !more.is_empty() {
-                out.push('.');
-                out.push_str(more);
-            }
-            push(out, format_args!("e{exponent:+}"));
-        }
-    }
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let plus = if exponent.starts_with('-') { "" } else { "+" };
+    push(out, format_args!("{digits}e{plus}{exponent}"));
 }
 
 #[cfg(test)]

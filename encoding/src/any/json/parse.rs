@@ -3,16 +3,16 @@
 //! Integers that JavaScript holds exactly become integers, all other numbers floats. An escaped half of a
 //! surrogate pair becomes U+FFFD, because a Rust string cannot hold it.
 
+use crate::any::entries::Entries;
 use crate::any::{Any, AnyMap, Number};
 use crate::error::Error;
 use crate::limits::MAX_DEPTH;
-use indexmap::IndexMap;
 use serde::de::IgnoredAny;
 
 /// A container whose elements are being read.
 enum Open {
     Array(Vec<Any>),
-    Object { key: String, entries: IndexMap<String, Any> },
+    Object { key: String, entries: Entries },
 }
 
 /// Parses the whole of `src`.
@@ -111,7 +111,7 @@ impl<'a> Parser<'a> {
             return Ok(Ok(Any::Map(AnyMap::new())));
         }
         let key = self.key()?;
-        Ok(Err(Open::Object { key, entries: IndexMap::new() }))
+        Ok(Err(Open::Object { key, entries: Entries::default() }))
     }
 
     /// Puts a value in a container, and tells whether another is to come.
