@@ -61,7 +61,7 @@ struct Summary {
     delete_set: OnceCell<IdSet>,
     changed: OnceCell<Vec<BranchPtr>>,
     /// What a higher layer works out for the observers of types.
-    observed: OnceCell<Box<dyn StdAny>>,
+    observed: OnceCell<Box<dyn StdAny + Send>>,
 }
 
 /// A read-write transaction: nobody else reads or writes. Dropping it commits it.
@@ -146,7 +146,7 @@ impl<'doc> TransactionMut<'doc> {
     ///
     /// # Panics
     /// When it is asked for as two types.
-    pub(crate) fn observed<T: 'static>(&self, make: impl FnOnce() -> T) -> &T {
+    pub(crate) fn observed<T: Send + 'static>(&self, make: impl FnOnce() -> T) -> &T {
         let observed = self.summary.observed.get_or_init(|| Box::new(make()));
         observed.downcast_ref().expect("there is one user of this slot")
     }

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use yatta_encoding::serde_any::from_any;
 use yatta_encoding::{Any, Value};
 
+pub use super::events::ArrayEvent;
 use super::item::ItemContent;
 use super::prelim::{insert_prelim, plain_content};
 use super::{

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use yatta_encoding::Any;
 use yatta_encoding::serde_any::from_any;
 
+pub use super::events::MapEvent;
 use super::item::ItemContent;
 use super::prelim::insert_prelim;
 use super::{

@@ -4,6 +4,7 @@
 //! type was collected reads as empty, and writes to it do nothing.
 
 pub mod array;
+mod events;
 mod input;
 mod item;
 pub mod map;
@@ -22,6 +23,7 @@ use yatta_encoding::Any;
 
 use crate::transaction::{Branch, BranchPtr};
 
+pub use events::{Change, DeepObservable, EntryChange, Event, Events, EventsIter, Observable};
 pub use input::In;
 pub use item::{ItemContent, ItemPtr, SplittableString, Unused};
 pub use map::{Map, MapRef};

@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 use indexmap::IndexMap;
 use yatta_encoding::{Any, ID, Value};
 
+pub use super::events::TextEvent;
 use super::item::ItemContent;
 use super::prelim::insert_prelim;
 use super::{
