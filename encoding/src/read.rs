@@ -3,7 +3,7 @@
 //! Nothing here panics or allocates, whatever the bytes are. All lengths are checked against what is left.
 
 pub use crate::error::{Error, MalformedKind};
-use crate::varint::{Signed, SignedVarInt, VarInt};
+use crate::varint::{Signed, SignedVarInt, VarInt, decode_word, read_bytewise};
 
 /// Reads lib0 primitives from a source of bytes.
 ///
@@ -86,6 +86,15 @@ pub trait Read: Sized {
     #[inline]
     fn read_var<T: VarInt>(&mut self) -> Result<T, Error> {
         T::read(self)
+    }
+
+    /// Reads an unsigned number of variable length: what [`Self::read_var`] is made of.
+    ///
+    /// # Errors
+    /// [`Error::InvalidVarInt`] if it does not fit.
+    #[inline]
+    fn read_var_u64(&mut self) -> Result<u64, Error> {
+        read_bytewise(self)
     }
 
     /// Reads a signed number of variable length that can be `-0`.
@@ -227,5 +236,17 @@ impl Read for Cursor<'_> {
         let Some(&byte) = self.buf.get(self.next) else { return Err(Error::EndOfBuffer(1)) };
         self.next += 1;
         Ok(byte)
+    }
+
+    #[inline]
+    fn read_var_u64(&mut self) -> Result<u64, Error> {
+        let rest = self.rest();
+        if let Some(&byte @ ..0x80) = rest.first() {
+            self.next += 1;
+            return Ok(u64::from(byte));
+        }
+        let Some((num, len)) = decode_word(rest) else { return read_bytewise(self) };
+        self.next += len;
+        Ok(num)
     }
 }

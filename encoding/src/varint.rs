@@ -89,17 +89,9 @@ fn write_u64<W: Write>(mut value: u64, w: &mut W) {
     w.write_all(&bytes[..len]);
 }
 
-#[inline]
-fn read_u64<R: Read>(r: &mut R) -> Result<u64, Error> {
-    let first = r.read_u8()?;
-    if first < 0x80 {
-        return Ok(u64::from(first));
-    }
-    read_more(r, u64::from(first & 0x7f), 7)
-}
-
-/// Reads the bytes of a number after the first, which gave the low `shift` bits.
-fn read_more<R: Read>(r: &mut R, mut num: u64, mut shift: u32) -> Result<u64, Error> {
+/// Reads an unsigned number byte by byte.
+pub(crate) fn read_bytewise<R: Read>(r: &mut R) -> Result<u64, Error> {
+    let (mut num, mut shift) = (0_u64, 0_u32);
     loop {
         let byte = r.read_u8()?;
         let bits = u64::from(byte & 0x7f);
@@ -116,6 +108,25 @@ fn read_more<R: Read>(r: &mut R, mut num: u64, mut shift: u32) -> Result<u64, Er
         }
         shift = shift.saturating_add(7);
     }
+}
+
+/// Decodes the number that `bytes` begins with, and counts its bytes, in a few instructions on a word.
+///
+/// `None` if it takes more than 8 bytes, or fewer than 8 are there to look at.
+#[inline]
+pub(crate) fn decode_word(bytes: &[u8]) -> Option<(u64, usize)> {
+    let word = u64::from_le_bytes(*bytes.first_chunk()?);
+    let stops = !word & 0x8080_8080_8080_8080;
+    if stops == 0 {
+        return None;
+    }
+    let len = stops.trailing_zeros() / 8 + 1;
+    // The 7-bit groups of the number, which are then pushed together: to 14, to 28, to 56 bits.
+    let mut num = word & (u64::MAX >> (u64::BITS - 8 * len)) & 0x7f7f_7f7f_7f7f_7f7f;
+    num = (num & 0x007f_007f_007f_007f) | ((num & 0x7f00_7f00_7f00_7f00) >> 1);
+    num = (num & 0x0000_3fff_0000_3fff) | ((num & 0x3fff_0000_3fff_0000) >> 2);
+    num = (num & 0x0000_0000_0fff_ffff) | ((num & 0x0fff_ffff_0000_0000) >> 4);
+    Some((num, len as usize))
 }
 
 #[inline]
@@ -135,7 +146,11 @@ fn read_i64<R: Read>(r: &mut R) -> Result<(i64, bool), Error> {
     let is_negative = first & 0x40 != 0;
     let mut num = u64::from(first & 0x3f);
     if first >= 0x80 {
-        num = read_more(r, num, 6)?;
+        let high = r.read_var_u64()?;
+        if high >> (u64::BITS - 6) != 0 {
+            return Err(Error::InvalidVarInt);
+        }
+        num |= high << 6;
     }
     let num = i64::try_from(num).map_err(|_| Error::InvalidVarInt)?;
     Ok((if is_negative { -num } else { num }, is_negative))
@@ -151,7 +166,7 @@ macro_rules! unsigned {
 
             #[inline]
             fn read<R: Read>(r: &mut R) -> Result<Self, Error> {
-                Self::try_from(read_u64(r)?).map_err(|_| Error::InvalidVarInt)
+                Self::try_from(r.read_var_u64()?).map_err(|_| Error::InvalidVarInt)
             }
         }
     )*};

@@ -57,6 +57,11 @@ impl Read for DecoderV1<'_> {
     fn read_u8(&mut self) -> Result<u8, Error> {
         self.cursor.read_u8()
     }
+
+    #[inline]
+    fn read_var_u64(&mut self) -> Result<u64, Error> {
+        self.cursor.read_var_u64()
+    }
 }
 
 impl Decoder for DecoderV1<'_> {

@@ -74,6 +74,11 @@ impl Read for DecoderV2<'_> {
         self.rest.read_u8()
     }
 
+    #[inline]
+    fn read_var_u64(&mut self) -> Result<u64, Error> {
+        self.rest.read_var_u64()
+    }
+
     /// Reads from the string column.
     fn read_string(&mut self) -> Result<&str, Error> {
         match self.string.read()?.0 {

@@ -20,6 +20,7 @@ use crate::error::Error;
 use crate::id::ClientID;
 use crate::read::{Cursor, Read};
 use crate::utf16;
+use crate::varint::decode_word;
 use crate::write::Write;
 use std::cmp::Reverse;
 
@@ -211,15 +212,17 @@ fn canonical(cursor: &mut Cursor<'_>) -> Option<u64> {
         cursor.next += 1;
         return Some(u64::from(first));
     }
-    let mut value = u64::from(first & 0x7f);
-    for (i, byte) in rest.iter().enumerate().take(9).skip(1) {
-        value |= u64::from(byte & 0x7f) << (7 * i);
-        if *byte < 0x80 {
-            cursor.next += i + 1;
-            return (*byte > 0).then_some(value);
+    // Near the end of the input a word does not fit: there the number is read byte by byte.
+    let (value, len) = match decode_word(rest) {
+        Some(decoded) => decoded,
+        None => {
+            let mut copy = cursor.clone();
+            (copy.read_var_u64().ok()?, copy.next - cursor.next)
         }
-    }
-    None
+    };
+    cursor.next += len;
+    let is_shortest = rest.get(len - 1).is_some_and(|last| *last > 0);
+    is_shortest.then_some(value)
 }
 
 #[inline]
