@@ -6,14 +6,15 @@
 
 use super::content::read_content;
 use super::{
-    BLOCK_GC_REF_NUMBER, BLOCK_SKIP_REF_NUMBER, Block, HAS_ORIGIN, HAS_PARENT_SUB, HAS_RIGHT_ORIGIN, Item,
-    Parent,
+    BLOCK_GC_REF_NUMBER, BLOCK_SKIP_REF_NUMBER, Block, Content, HAS_ORIGIN, HAS_PARENT_SUB, HAS_RIGHT_ORIGIN,
+    Item, Parent,
 };
 use crate::codec::UpdateDecoder;
 use crate::delete_set::{DeleteRange, read_delete_set};
 use crate::error::Error;
 use crate::id::{ClientID, ID};
 use crate::limits;
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 /// The head of a client's blocks.
@@ -116,6 +117,58 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
         }
     }
 
+    /// Reads what stands before the content of the next block of the current section; `None` at its end. The content must
+    /// be read next, by [`Self::take_len`], [`Self::take_text`] or [`Self::take_content`] as its number asks for: a
+    /// caller that keeps no [`Block`] is spared one.
+    ///
+    /// # Errors
+    /// When the bytes are malformed.
+    #[inline]
+    pub fn next_head(&mut self) -> Result<Option<Head<'a>>, Error> {
+        let Some(info) = self.next_info()? else { return Ok(None) };
+        self.info = None;
+        let id = ID::new(self.client, self.clock);
+        let content = info & 0x1f;
+        if content == BLOCK_GC_REF_NUMBER || content == BLOCK_SKIP_REF_NUMBER {
+            return Ok(Some(Head { id, content, ..Head::BARE }));
+        }
+        self.read_head(info, id).map(Some)
+    }
+
+    /// Reads the length of a block that is nothing but long: GC, Skip or deleted content.
+    ///
+    /// # Errors
+    /// When the bytes are malformed.
+    #[inline]
+    pub fn take_len(&mut self, content: u8) -> Result<u32, Error> {
+        // Not of the column of lengths: gaps are of no predictable length.
+        let is_skip = content == BLOCK_SKIP_REF_NUMBER;
+        let len = if is_skip { self.decoder.read_var()? } else { self.decoder.read_len()? };
+        self.advance(len)?;
+        Ok(len)
+    }
+
+    /// Reads text and its length in UTF-16 units.
+    ///
+    /// # Errors
+    /// When the bytes are malformed.
+    #[inline]
+    pub fn take_text(&mut self) -> Result<(Cow<'a, str>, u32), Error> {
+        let (text, len) = self.decoder.take_string_len()?;
+        self.advance(len)?;
+        Ok((text, len))
+    }
+
+    /// Reads content of any kind and its length in clock units.
+    ///
+    /// # Errors
+    /// When the bytes are malformed.
+    pub fn take_content(&mut self, content: u8) -> Result<(Content<'a>, u32), Error> {
+        let (content, len) = read_content(&mut self.decoder, content)?;
+        self.advance(len)?;
+        Ok((content, len))
+    }
+
     /// Reads the next block, entering the next section when the current one is done.
     ///
     /// # Errors
@@ -205,7 +258,7 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
     }
 
     #[inline]
-    fn read_item(&mut self, info: u8, id: ID) -> Result<Option<Block<'a>>, Error> {
+    fn read_head(&mut self, info: u8, id: ID) -> Result<Head<'a>, Error> {
         let decoder = &mut self.decoder;
         let origin = if info & HAS_ORIGIN != 0 { Some(decoder.read_left_id()?) } else { None };
         let right_origin = if info & HAS_RIGHT_ORIGIN != 0 { Some(decoder.read_right_id()?) } else { None };
@@ -221,9 +274,47 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
                 parent_sub = Some(decoder.take_str()?);
             }
         }
-        let (content, len) = read_content(decoder, info & 0x1f)?;
+        Ok(Head { id, content: info & 0x1f, origin, right_origin, parent, parent_sub, has_parent_sub })
+    }
+
+    #[inline]
+    fn read_item(&mut self, info: u8, id: ID) -> Result<Option<Block<'a>>, Error> {
+        let Head { origin, right_origin, parent, parent_sub, has_parent_sub, .. } =
+            self.read_head(info, id)?;
+        let (content, len) = read_content(&mut self.decoder, info & 0x1f)?;
         self.advance(len)?;
         let item = Item { id, len, origin, right_origin, parent, parent_sub, has_parent_sub, content };
         Ok(Some(Block::Item(item)))
     }
+}
+
+/// What stands before the content of a block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Head<'a> {
+    /// The id of the first unit.
+    pub id: ID,
+    /// The number of the content: one of the `BLOCK_` constants.
+    pub content: u8,
+    /// The id at its left when it was inserted.
+    pub origin: Option<ID>,
+    /// The id at its right when it was inserted.
+    pub right_origin: Option<ID>,
+    /// Where it belongs.
+    pub parent: Parent<'a>,
+    /// The key of a map entry, where it is written.
+    pub parent_sub: Option<Cow<'a, str>>,
+    /// Bit `0x20` of the info byte.
+    pub has_parent_sub: bool,
+}
+
+impl Head<'_> {
+    const BARE: Self = Self {
+        id: ID { client: ClientID::new(0), clock: 0 },
+        content: BLOCK_GC_REF_NUMBER,
+        origin: None,
+        right_origin: None,
+        parent: Parent::Inherit,
+        parent_sub: None,
+        has_parent_sub: false,
+    };
 }
