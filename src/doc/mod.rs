@@ -144,7 +144,7 @@ impl Doc {
     /// Checks the invariants of docs/ARCHITECTURE.md and stops with the values if one is broken. Cost O(document).
     #[doc(hidden)]
     pub fn check(&self) {
-        let txn = self.transact();
+        let txn = Transact::transact(self);
         txn.store_ref().check();
         family::check(txn.store_ref());
     }

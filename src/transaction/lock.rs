@@ -2,11 +2,14 @@
 //!
 //! The thread that holds the write lock is noted beside it, threads that hold read locks note that themselves. A
 //! request that its own thread can never grant is refused instead of waiting for ever.
+//!
+//! Tasks wait by leaving a waker, and are woken after each unlocking. While no task waits, that costs one load.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
+use std::task::{Poll, Waker};
 
-use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::change::ChangeSet;
 use crate::store::Store;
@@ -31,6 +34,7 @@ pub(crate) struct DocLock {
     state: RwLock<DocState>,
     /// The thread that writes, 0 if none does.
     writer: AtomicUsize,
+    waiting: Waiting,
 }
 
 thread_local! {
@@ -47,7 +51,7 @@ pub(super) fn thread_token() -> usize {
 
 impl DocLock {
     pub(crate) const fn new(state: DocState) -> Self {
-        Self { state: RwLock::new(state), writer: AtomicUsize::new(0) }
+        Self { state: RwLock::new(state), writer: AtomicUsize::new(0), waiting: Waiting::new() }
     }
 
     fn id(&self) -> usize {
@@ -70,19 +74,14 @@ impl DocLock {
             let ours = self.writes_here() || self.reads_here();
             return Err(if ours { Refused::Ours } else { Refused::Busy });
         };
-        self.writer.store(thread_token(), Ordering::Relaxed);
-        Ok(WriteGuard { state, writer: &self.writer })
+        Ok(self.writing(state))
     }
 
     /// Locks for writing, after waiting for other threads if need be.
     #[inline]
     pub(crate) fn write(&self) -> Result<WriteGuard<'_>, Refused> {
         match self.try_write() {
-            Err(Refused::Busy) => {
-                let state = self.state.write();
-                self.writer.store(thread_token(), Ordering::Relaxed);
-                Ok(WriteGuard { state, writer: &self.writer })
-            }
+            Err(Refused::Busy) => Ok(self.writing(self.state.write())),
             done => done,
         }
     }
@@ -104,16 +103,101 @@ impl DocLock {
         }
     }
 
-    fn reading<'l>(&self, state: RwLockReadGuard<'l, DocState>) -> ReadGuard<'l> {
+    /// Locks for writing, or sees to it that `waker` is woken when it may be tried again. Whoever holds the lock on this
+    /// thread is another task, so this waits for it too.
+    pub(crate) fn poll_write(&self, waker: &Waker) -> Poll<WriteGuard<'_>> {
+        self.waiting.poll(waker, || self.try_write().ok())
+    }
+
+    /// Locks for reading, or sees to it that `waker` is woken when it may be tried again.
+    pub(crate) fn poll_read(&self, waker: &Waker) -> Poll<ReadGuard<'_>> {
+        self.waiting.poll(waker, || self.try_read().ok())
+    }
+
+    #[inline]
+    fn writing<'l>(&'l self, state: RwLockWriteGuard<'l, DocState>) -> WriteGuard<'l> {
+        self.writer.store(thread_token(), Ordering::Relaxed);
+        WriteGuard { writer: &self.writer, state, _wake: Wake(&self.waiting) }
+    }
+
+    fn reading<'l>(&'l self, state: RwLockReadGuard<'l, DocState>) -> ReadGuard<'l> {
         READS.with(|reads| reads.borrow_mut().push(self.id()));
-        ReadGuard { state, id: self.id() }
+        ReadGuard { id: self.id(), state, _wake: Wake(&self.waiting) }
+    }
+}
+
+/// The tasks that wait for a lock.
+struct Waiting {
+    wakers: Mutex<Vec<Waker>>,
+    /// How many there are.
+    len: AtomicUsize,
+}
+
+impl Waiting {
+    const fn new() -> Self {
+        Self { wakers: Mutex::new(Vec::new()), len: AtomicUsize::new(0) }
+    }
+
+    /// Tries to lock; on failure leaves the waker and tries once more, as the lock may have been given up before there
+    /// was anybody to wake.
+    fn poll<G>(&self, waker: &Waker, mut lock: impl FnMut() -> Option<G>) -> Poll<G> {
+        if let Some(guard) = lock() {
+            return Poll::Ready(guard);
+        }
+        {
+            let mut wakers = self.wakers.lock();
+            if !wakers.iter().any(|known| known.will_wake(waker)) {
+                wakers.push(waker.clone());
+            }
+            self.len.swap(wakers.len(), Ordering::AcqRel);
+        }
+        lock().map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// Whether somebody may be waiting, asked after the lock was given up.
+    ///
+    /// Either the waiter's second try sees the lock free or this sees the waiter, if giving up the lock cannot be
+    /// overtaken by the load here. On x86 it was a locked instruction, which nothing overtakes; elsewhere the load is a
+    /// read-modify-write, which the waiter's own is ordered with.
+    #[inline]
+    fn any(&self) -> bool {
+        if cfg!(any(target_arch = "x86", target_arch = "x86_64")) {
+            compiler_fence(Ordering::SeqCst);
+            self.len.load(Ordering::Relaxed) > 0
+        } else {
+            self.len.fetch_add(0, Ordering::AcqRel) > 0
+        }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        let wakers = {
+            let mut wakers = self.wakers.lock();
+            self.len.store(0, Ordering::Relaxed);
+            std::mem::take(&mut *wakers)
+        };
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// Wakes who waits when it is dropped. A field of a guard behind that of the lock, so that this comes after it.
+struct Wake<'l>(&'l Waiting);
+
+impl Drop for Wake<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0.any() {
+            self.0.wake();
+        }
     }
 }
 
 /// Exclusive access to a document.
 pub(crate) struct WriteGuard<'l> {
-    pub(crate) state: RwLockWriteGuard<'l, DocState>,
     writer: &'l AtomicUsize,
+    // the order of these two matters: fields are dropped from first to last
+    pub(crate) state: RwLockWriteGuard<'l, DocState>,
+    _wake: Wake<'l>,
 }
 
 impl Drop for WriteGuard<'_> {
@@ -124,8 +208,10 @@ impl Drop for WriteGuard<'_> {
 
 /// Shared access to a document.
 pub(crate) struct ReadGuard<'l> {
-    pub(crate) state: RwLockReadGuard<'l, DocState>,
     id: usize,
+    // the order of these two matters: fields are dropped from first to last
+    pub(crate) state: RwLockReadGuard<'l, DocState>,
+    _wake: Wake<'l>,
 }
 
 impl Drop for ReadGuard<'_> {

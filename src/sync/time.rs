@@ -1,0 +1,3 @@
+//! Time, under the path of yrs.
+
+pub use crate::clock::{Clock, SystemClock, Timestamp};
