@@ -94,6 +94,8 @@ impl Flags {
     pub(crate) const REDONE: u32 = 1 << 10;
     /// Weak links quote this item.
     pub(crate) const LINKED: u32 = 1 << 11;
+    /// Was kept and is not any more: its content stays, as the transaction that would have collected it is over.
+    pub(crate) const RELEASED: u32 = 1 << 15;
 
     #[inline]
     pub(crate) const fn new(kind: Kind) -> Self {

@@ -63,7 +63,10 @@ impl Store {
             assert_eq!(item.flags.has(Flags::ASCII), self.text(item).is_ascii(), "I9: ASCII flag of {item:?}");
         }
         if !self.skip_gc && item.kind() != Kind::Deleted {
-            assert!(!item.is_deleted() || item.flags.has(Flags::KEEP), "I7: {item:?} is not collected");
+            assert!(
+                !item.is_deleted() || item.flags.has(Flags::KEEP | Flags::RELEASED),
+                "I7: {item:?} is not collected"
+            );
         }
         for id in [item.origin, item.right_origin] {
             if id.is_some() {
