@@ -59,7 +59,8 @@ impl TransactionMut<'_> {
         let doc = self.doc;
         let events = &doc.inner().events;
         let idle = self.changes.is_empty() && self.changes.touched.is_empty();
-        if idle && events.nobody_after() {
+        // Items that were only cut (for a look at a snapshot) are joined again below.
+        if idle && self.changes.candidates.is_empty() && events.nobody_after() {
             return None;
         }
         // What was worked out before the commit began may have changed since.
@@ -99,7 +100,7 @@ impl TransactionMut<'_> {
     }
 
     /// Types that existed before and live, each once, in the order of their first change.
-    fn changed_types(&self) -> Vec<BranchIdx> {
+    pub(crate) fn changed_types(&self) -> Vec<BranchIdx> {
         let store = self.store_ref();
         let mut changed: Vec<BranchIdx> = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
@@ -178,7 +179,7 @@ impl TransactionMut<'_> {
     /// Phases 6 to 8.
     fn tidy(&mut self) {
         let store = &mut self.guard.state.store;
-        if !store.skip_gc && !self.ranges.is_empty() {
+        if !store.skip_gc && self.changes.to_collect {
             gc::gc(store, &mut self.changes, &self.ranges);
         }
         if !self.changes.candidates.is_empty() {
@@ -251,11 +252,23 @@ impl TransactionMut<'_> {
         self.guard.state.spare = old;
     }
 
-    /// Returns handles of the types that this transaction changed so far. Cost O(changes), once.
+    /// Returns handles of the types that this transaction changed so far and of those that they are in, each once.
+    /// Cost O(changes and their depth), once.
     pub fn changed_parent_types(&self) -> &[BranchPtr] {
         self.summary.changed.get_or_init(|| {
             let store = self.store_ref();
-            self.changed_types().into_iter().map(|branch| BranchPtr::of(store, branch)).collect()
+            let mut seen = rustc_hash::FxHashSet::default();
+            let mut handles = Vec::new();
+            for branch in self.changed_types() {
+                let mut at = Some(branch);
+                while let Some(branch) = at
+                    && seen.insert(branch)
+                {
+                    handles.push(BranchPtr::of(store, branch));
+                    at = store.branches[branch].item.some().map(|item| store.items[item].parent);
+                }
+            }
+            handles
         })
     }
 }
