@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use yatta_encoding::block::write_block;
 use yatta_encoding::delete_set::write_delete_set;
 use yatta_encoding::{
-    ClientID, Cursor, Decode, Decoder, DecoderV1, DecoderV2, Encode, Encoder, Error,
+    ClientID, Cursor, Decode, Decoder, DecoderV1, DecoderV2, Encode, Encoder, Error, Through,
 };
 
 use crate::block::update::Update;
@@ -34,10 +34,9 @@ impl Update {
 }
 
 impl Decode for Update {
+    /// Reads an update with any decoder, which afterwards stands behind it. Cost O(bytes); the two below copy less.
     fn decode<D: Decoder>(decoder: &mut D) -> Result<Self, Error> {
-        // The streaming reader needs to know the codec; whoever decodes whole updates calls one of the two below.
-        let _ = decoder;
-        Err(Error::Custom("an update is decoded whole: use Update::decode_v1 or Update::decode_v2".to_owned()))
+        Self::read(Through::new(decoder)?)
     }
 
     /// Reads an update in V1. Trailing bytes are ignored, as in Yjs. Cost O(bytes).

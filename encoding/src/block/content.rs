@@ -32,7 +32,7 @@ pub(super) fn read_content<'a, D: UpdateDecoder<'a>>(
         }
         BLOCK_ITEM_JSON_REF_NUMBER => read_json(d)?,
         BLOCK_ITEM_ANY_REF_NUMBER => read_any(d)?,
-        BLOCK_ITEM_BINARY_REF_NUMBER => (Content::Binary(Cow::Borrowed(d.take_buf()?)), 1),
+        BLOCK_ITEM_BINARY_REF_NUMBER => (Content::Binary(d.take_buf()?), 1),
         BLOCK_ITEM_EMBED_REF_NUMBER => (Content::Embed(Cow::Owned(d.read_json_value()?)), 1),
         BLOCK_ITEM_FORMAT_REF_NUMBER => {
             let key = d.take_key()?;

@@ -140,6 +140,11 @@ impl Decoder for DecoderV1<'_> {
     }
 
     #[inline]
+    fn whole_len(&mut self) -> usize {
+        self.cursor.buf.len()
+    }
+
+    #[inline]
     fn read_value(&mut self) -> Result<Value, Error> {
         Value::decode(&mut self.cursor)
     }
@@ -165,8 +170,8 @@ impl<'a> UpdateDecoder<'a> for DecoderV1<'a> {
     }
 
     #[inline]
-    fn take_buf(&mut self) -> Result<&'a [u8], Error> {
-        self.cursor.take_buf()
+    fn take_buf(&mut self) -> Result<Cow<'a, [u8]>, Error> {
+        self.cursor.take_buf().map(Cow::Borrowed)
     }
 
     #[inline]

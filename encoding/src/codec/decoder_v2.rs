@@ -170,6 +170,11 @@ impl Decoder for DecoderV2<'_> {
     }
 
     #[inline]
+    fn whole_len(&mut self) -> usize {
+        self.rest.buf.len()
+    }
+
+    #[inline]
     fn read_value(&mut self) -> Result<Value, Error> {
         Value::decode(&mut self.rest)
     }
@@ -199,8 +204,8 @@ impl<'a> UpdateDecoder<'a> for DecoderV2<'a> {
     }
 
     #[inline]
-    fn take_buf(&mut self) -> Result<&'a [u8], Error> {
-        self.rest.take_buf()
+    fn take_buf(&mut self) -> Result<Cow<'a, [u8]>, Error> {
+        self.rest.take_buf().map(Cow::Borrowed)
     }
 
     #[inline]

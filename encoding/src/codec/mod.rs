@@ -7,11 +7,13 @@ mod decoder_v1;
 mod decoder_v2;
 mod encoder_v1;
 mod encoder_v2;
+mod through;
 
 pub use decoder_v1::DecoderV1;
 pub use decoder_v2::DecoderV2;
 pub use encoder_v1::EncoderV1;
 pub use encoder_v2::EncoderV2;
+pub use through::Through;
 
 use crate::any::Any;
 use crate::error::Error;
@@ -222,6 +224,12 @@ pub trait Decoder: Read {
     /// Never, with the decoders of this crate.
     fn read_to_end(&mut self) -> Result<&[u8], Error>;
 
+    /// Counts the bytes of the whole input, or, where that is not known, of what is left of the undivided stream.
+    #[doc(hidden)]
+    fn whole_len(&mut self) -> usize {
+        self.read_to_end().map_or(0, <[u8]>::len)
+    }
+
     /// Reads a value in binary, BigInts included.
     ///
     /// # Errors
@@ -269,7 +277,7 @@ pub trait UpdateDecoder<'a>: Decoder {
     ///
     /// # Errors
     /// When fewer are left.
-    fn take_buf(&mut self) -> Result<&'a [u8], Error>;
+    fn take_buf(&mut self) -> Result<Cow<'a, [u8]>, Error>;
 
     /// Counts the bytes left in the undivided stream.
     fn remaining(&self) -> usize;
