@@ -1,6 +1,8 @@
 //! Updates as values (layer 9): decode, merge, encode. All of it walks blocks and builds no document.
 
 mod codec;
+mod info;
+mod merge;
 mod tools;
 
 pub use crate::block::update::Update;
