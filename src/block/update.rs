@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use yatta_encoding::block::{Block, Content, Item as WireItem, Parent, TypeTag, UpdateReader};
+use yatta_encoding::block::{
+    BLOCK_GC_REF_NUMBER, BLOCK_ITEM_DELETED_REF_NUMBER, BLOCK_ITEM_STRING_REF_NUMBER, BLOCK_SKIP_REF_NUMBER, Block,
+    Content, Head, Item as WireItem, Parent, TypeTag, UpdateReader,
+};
 use yatta_encoding::{Any, ClientID, Error, ID, UpdateDecoder, Value};
 
 use super::item::Kind;
-use super::text_buffer::is_ascii;
 use crate::ids::IdSet;
 
 /// The absence of an id, a name or a content.
@@ -126,8 +128,14 @@ impl Update {
         let mut reader = UpdateReader::new(decoder)?;
         while let Some(section) = reader.next_section()? {
             builder.begin_section(section.client);
-            while let Some(block) = reader.next_in_section()? {
-                builder.push(&block)?;
+            // No more than one per byte that is left, whatever is claimed.
+            let room = usize::try_from(section.blocks).unwrap_or(usize::MAX).min(reader.decoder().remaining());
+            builder.update.blocks.reserve(room);
+            if builder.update.text.capacity() == 0 {
+                builder.update.text.reserve(reader.decoder().remaining());
+            }
+            while let Some(head) = reader.next_head()? {
+                builder.push(&mut reader, &head)?;
             }
             builder.end_section();
         }
@@ -139,13 +147,20 @@ impl Update {
 }
 
 /// Turns wire blocks into an update.
-#[derive(Default)]
 struct Builder {
     update: Update,
     index: FxHashMap<ClientID, u32>,
     /// The client of the current section and where its blocks begin.
+    client_id: ClientID,
     client: u32,
     first: u32,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        let index = FxHashMap::default();
+        Self { update: Update::default(), index, client_id: ClientID::new(0), client: NONE, first: 0 }
+    }
 }
 
 /// With more clients than this, they are looked up in a hash map.
@@ -171,8 +186,10 @@ impl Builder {
         place
     }
 
+    #[inline]
     fn id(&mut self, id: Option<ID>) -> LocalId {
         match id {
+            Some(id) if id.client == self.client_id => LocalId { client: self.client, clock: id.clock },
             Some(id) => LocalId { client: self.client(id.client), clock: id.clock },
             None => LocalId::NONE,
         }
@@ -197,6 +214,7 @@ impl Builder {
 
     fn begin_section(&mut self, client: ClientID) {
         self.client = self.client(client);
+        self.client_id = client;
         self.first = self.update.blocks.len() as u32;
     }
 
@@ -211,92 +229,116 @@ impl Builder {
         }
     }
 
-    fn push(&mut self, block: &Block<'_>) -> Result<(), Error> {
-        match block {
-            Block::Gc { id, len } => self.push_bare(Kind::Gc, id.clock, *len),
-            Block::Skip { id, len } => self.push_bare(Kind::Skip, id.clock, *len),
-            Block::Item(item) => self.push_item(item)?,
+    /// Reads the content of a block and appends it. Text and deletions, which are most, take the short way.
+    #[inline]
+    fn push<'a, D: UpdateDecoder<'a>>(
+        &mut self,
+        reader: &mut UpdateReader<'a, D>,
+        head: &Head<'a>,
+    ) -> Result<(), Error> {
+        let mut block = UpdateBlock {
+            clock: head.id.clock,
+            len: 0,
+            origin: self.id(head.origin),
+            right_origin: self.id(head.right_origin),
+            parent: UpdateParent::Inherit,
+            sub: NONE,
+            content: (NONE, NONE),
+            kind: Kind::Gc,
+            ascii: false,
+            sub_bit: head.has_parent_sub,
+        };
+        self.parent(head, &mut block)?;
+        match head.content {
+            BLOCK_GC_REF_NUMBER | BLOCK_SKIP_REF_NUMBER | BLOCK_ITEM_DELETED_REF_NUMBER => {
+                block.len = reader.take_len(head.content)?;
+                block.kind = match head.content {
+                    BLOCK_GC_REF_NUMBER => Kind::Gc,
+                    BLOCK_SKIP_REF_NUMBER => Kind::Skip,
+                    _ => Kind::Deleted,
+                };
+            }
+            BLOCK_ITEM_STRING_REF_NUMBER => {
+                let (text, len) = reader.take_text()?;
+                block.len = len;
+                block.kind = Kind::String;
+                block.content = self.push_str(&text);
+                block.ascii = text.len() == len as usize;
+            }
+            other => {
+                let (content, len) = reader.take_content(other)?;
+                block.len = len;
+                block.kind = self.content(content, &mut block.content);
+            }
+        }
+        if block.len > 0 {
+            self.update.blocks.push(block);
         }
         Ok(())
     }
 
-    fn push_bare(&mut self, kind: Kind, clock: u32, len: u32) {
-        if len > 0 {
-            self.update.blocks.push(UpdateBlock {
-                clock,
-                len,
-                origin: LocalId::NONE,
-                right_origin: LocalId::NONE,
-                parent: UpdateParent::Inherit,
-                sub: NONE,
-                content: (NONE, NONE),
-                kind,
-                ascii: false,
-                sub_bit: false,
-            });
+    /// The parent and key of a block, where they are written; rejects references to the block's own future.
+    #[inline]
+    fn parent(&mut self, head: &Head<'_>, block: &mut UpdateBlock) -> Result<(), Error> {
+        match &head.parent {
+            Parent::Inherit => {}
+            Parent::Root(name) => block.parent = UpdateParent::Root(self.name(name)),
+            Parent::Branch(id) => block.parent = UpdateParent::Item(self.id(Some(*id))),
         }
-    }
-
-    fn push_item(&mut self, item: &WireItem<'_>) -> Result<(), Error> {
-        let future = |id: Option<ID>| id.is_some_and(|id| id.client == item.id.client && id.clock >= item.id.clock);
-        let parent_id = match &item.parent {
-            Parent::Branch(id) => Some(*id),
-            _ => None,
+        if let Some(key) = &head.parent_sub {
+            block.sub = self.name(key);
+        }
+        let future = |id: LocalId| id.client == self.client && id.clock >= block.clock;
+        let parent_id = match block.parent {
+            UpdateParent::Item(id) => id,
+            _ => LocalId::NONE,
         };
-        if future(item.origin) || future(item.right_origin) || future(parent_id) {
+        if future(block.origin) || future(block.right_origin) || future(parent_id) {
             return Err(Error::Custom(format!(
                 "the block {}:{} refers to its own future",
-                item.id.client, item.id.clock
+                head.id.client, head.id.clock
             )));
         }
-        if item.len == 0 {
-            return Ok(());
-        }
-        let origin = self.id(item.origin);
-        let right_origin = self.id(item.right_origin);
-        let parent = match &item.parent {
-            Parent::Inherit => UpdateParent::Inherit,
-            Parent::Root(name) => UpdateParent::Root(self.name(name)),
-            Parent::Branch(id) => UpdateParent::Item(self.id(Some(*id))),
-        };
-        let sub = item.parent_sub.as_deref().map_or(NONE, |key| self.name(key));
-        let (kind, content, ascii) = self.content(&item.content);
-        self.update.blocks.push(UpdateBlock {
-            clock: item.id.clock,
-            len: item.len,
-            origin,
-            right_origin,
-            parent,
-            sub,
-            content,
-            kind,
-            ascii,
-            sub_bit: item.has_parent_sub,
-        });
         Ok(())
     }
 
-    fn content(&mut self, content: &Content<'_>) -> (Kind, (u32, u32), bool) {
+    /// Boxed content: stores it, notes its place and returns its kind.
+    fn content(&mut self, content: Content<'_>, place: &mut (u32, u32)) -> Kind {
         let (kind, boxed) = match content {
-            Content::Deleted(_) => return (Kind::Deleted, (NONE, NONE), false),
-            Content::String(text) => return (Kind::String, self.push_str(text), is_ascii(text)),
+            Content::Deleted(_) => return Kind::Deleted,
+            Content::String(text) => {
+                *place = self.push_str(&text);
+                return Kind::String;
+            }
             Content::Json(values) => {
                 (Kind::Json, UpdateContent::Json(values.iter().map(|text| Arc::from(text.as_ref())).collect()))
             }
             Content::Binary(bytes) => (Kind::Binary, UpdateContent::Binary(Arc::from(bytes.as_ref()))),
-            Content::Embed(value) => (Kind::Embed, UpdateContent::Embed(value.as_ref().clone())),
+            Content::Embed(value) => (Kind::Embed, UpdateContent::Embed(value.into_owned())),
             Content::Format(key, value) => {
-                let key = self.name(key);
-                (Kind::Format, UpdateContent::Format(key, value.as_ref().clone()))
+                (Kind::Format, UpdateContent::Format(self.name(&key), value.into_owned()))
             }
-            Content::Type(tag) => (Kind::Type, UpdateContent::Type(owned_tag(tag))),
-            Content::Any(values) => (Kind::Any, UpdateContent::Any(values.iter().cloned().collect())),
+            Content::Type(tag) => (Kind::Type, UpdateContent::Type(owned_tag(&tag))),
+            Content::Any(values) => (Kind::Any, UpdateContent::Any(few(values.into_owned()))),
             Content::Doc { guid, options } => {
-                (Kind::Doc, UpdateContent::Doc(Arc::from(guid.as_ref()), options.as_ref().clone()))
+                (Kind::Doc, UpdateContent::Doc(Arc::from(guid.as_ref()), options.into_owned()))
             }
         };
         self.update.contents.push(boxed);
-        (kind, (self.update.contents.len() as u32 - 1, NONE), false)
+        place.0 = self.update.contents.len() as u32 - 1;
+        kind
+    }
+}
+
+/// One value is kept inline, more stay in their list.
+fn few(mut values: Vec<Value>) -> SmallVec<[Value; 1]> {
+    match values.pop() {
+        Some(only) if values.is_empty() => smallvec::smallvec![only],
+        Some(last) => {
+            values.push(last);
+            SmallVec::from_vec(values)
+        }
+        None => SmallVec::new(),
     }
 }
 

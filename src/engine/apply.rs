@@ -19,6 +19,7 @@ use crate::branch::node::Tag;
 use crate::change::ChangeSet;
 use crate::ids::{IdSet, StateVector};
 use crate::store::Store;
+use crate::store::clock_list::{ClockList, Pos};
 
 /// Trees are rebuilt once rather than kept up to date if an update has this many blocks and is not small beside
 /// what is there already.
@@ -52,12 +53,18 @@ pub(crate) fn apply_deletes(store: &mut Store, changes: &mut ChangeSet, deletes:
     for (client, ranges) in deletes.iter() {
         let known = store.known_client(*client);
         let state = known.map_or(0, |client| store.state(client));
+        let mut place = None;
         for range in ranges.iter() {
             let range = range.start..range.end;
             if let Some(known) = known
                 && range.start < state
             {
-                delete_range(store, changes, known, range.start, range.end.min(state));
+                let end = range.end.min(state);
+                place = seek(&store.client(known).blocks, place, range.start);
+                if !is_deleted(store, known, &mut place, end) {
+                    delete_range(store, changes, known, range.start, end);
+                    place = None;
+                }
             }
             if range.end > state {
                 let start = range.start.max(state);
@@ -66,6 +73,40 @@ pub(crate) fn apply_deletes(store: &mut Store, changes: &mut ChangeSet, deletes:
         }
     }
     rest
+}
+
+/// How many blocks are stepped over before the list is searched.
+const SEEK_STEPS: usize = 16;
+
+/// The place of the block that contains `clock`, which is known to be there; `from` is a place before it, if there is
+/// one. Ranges of a delete set come in order, so the next is usually near.
+fn seek(blocks: &ClockList, from: Option<Pos>, clock: u32) -> Option<Pos> {
+    let Some(mut at) = from else { return blocks.position(clock) };
+    for _ in 0..SEEK_STEPS {
+        match blocks.next(at) {
+            Some(next) if blocks.at(next).is_some_and(|entry| entry.0 <= clock) => at = next,
+            _ => return Some(at),
+        }
+    }
+    blocks.position(clock)
+}
+
+/// Whether all blocks from `place` to the clock `end` are deleted already; moves `place` to the last of them.
+fn is_deleted(store: &Store, client: ClientIdx, place: &mut Option<Pos>, end: u32) -> bool {
+    let blocks = &store.client(client).blocks;
+    while let Some(at) = *place
+        && let Some((_, slot)) = blocks.at(at)
+    {
+        let item = &store.items[slot];
+        if !item.is_deleted() {
+            return false;
+        }
+        if item.end() >= end {
+            return true;
+        }
+        *place = blocks.next(at);
+    }
+    false
 }
 
 /// Why a section cannot go on.

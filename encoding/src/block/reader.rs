@@ -123,7 +123,7 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
     ///
     /// # Errors
     /// When the bytes are malformed.
-    #[inline]
+    #[inline(always)]
     pub fn next_head(&mut self) -> Result<Option<Head<'a>>, Error> {
         let Some(info) = self.next_info()? else { return Ok(None) };
         self.info = None;
@@ -139,7 +139,7 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
     ///
     /// # Errors
     /// When the bytes are malformed.
-    #[inline]
+    #[inline(always)]
     pub fn take_len(&mut self, content: u8) -> Result<u32, Error> {
         // Not of the column of lengths: gaps are of no predictable length.
         let is_skip = content == BLOCK_SKIP_REF_NUMBER;
@@ -152,7 +152,7 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
     ///
     /// # Errors
     /// When the bytes are malformed.
-    #[inline]
+    #[inline(always)]
     pub fn take_text(&mut self) -> Result<(Cow<'a, str>, u32), Error> {
         let (text, len) = self.decoder.take_string_len()?;
         self.advance(len)?;
@@ -257,7 +257,7 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn read_head(&mut self, info: u8, id: ID) -> Result<Head<'a>, Error> {
         let decoder = &mut self.decoder;
         let origin = if info & HAS_ORIGIN != 0 { Some(decoder.read_left_id()?) } else { None };
