@@ -11,6 +11,8 @@ macro_rules! engine {
         }
 
         const _: () = {
+            use std::collections::HashMap;
+
             use $krate::types::ToJson;
             use $krate::updates::decoder::Decode;
             use $krate::updates::encoder::Encode;
@@ -39,7 +41,10 @@ macro_rules! engine {
                 match value {
                     Scalar::Number(number) => Any::from(*number),
                     Scalar::Text(text) => Any::from(text.as_str()),
-                    Scalar::Person(name) => $krate::any!({"name": (name.as_str()), "address": "here"}),
+                    Scalar::Person(name) => {
+                        let entries = [("name", name.as_str()), ("address", "here")];
+                        Any::from(HashMap::from(entries.map(|(key, value)| (key.to_owned(), value))))
+                    }
                 }
             }
 

@@ -77,25 +77,16 @@ pub fn edits_only<E: Engine>(script: &Script, heard: &Log) -> Result<Finished<E>
     Ok(Finished { elapsed, peers, second: None, log: Log::default() })
 }
 
-/// Performs the edits, keeps every update and delivers it as the script says.
+/// Performs the edits and keeps every update; nobody hears of them but those who must before a turn.
 ///
 /// # Errors
 /// If the engine refuses an update, or a turn emitted none.
-pub fn with_updates<E: Engine>(script: &Script) -> Result<Finished<E>, EngineError> {
+pub fn updates_kept<E: Engine>(script: &Script) -> Result<Finished<E>, EngineError> {
     let mut peers = set_up::<E>(script)?;
-    let mut second = None;
-    if script.finish == Finish::Second {
-        let mut doc = E::new(client_of(script.peers));
-        // What stood there before the first turn reached the listener long ago.
-        doc.apply(Format::V1, &peers[0].state(Format::V1))?;
-        second = Some(doc);
-    }
-    let unheard = if script.finish == Finish::Everyone { unheard(script) } else { Vec::new() };
     let shared = SharedLog::default();
     for peer in &peers {
         peer.record(&shared)?;
     }
-
     let start = Instant::now();
     for _ in 0..script.times {
         for turn in script.turns() {
@@ -105,28 +96,44 @@ pub fn with_updates<E: Engine>(script: &Script) -> Result<Finished<E>, EngineErr
             peers[turn.peer].edit(turn.edits);
         }
     }
+    let elapsed = start.elapsed();
     for peer in &peers {
         peer.stop_recording()?;
     }
     let log = shared.take();
-    deliver(script, &mut peers, second.as_mut(), &log, &unheard)?;
-    let elapsed = start.elapsed();
-
     let turns = script.len() * script.times as usize;
     if log.len() != turns {
         let cause = format!("{turns} transactions with a change gave {} updates", log.len());
         return Err(EngineError { engine: E::NAME, action: "emit an update a transaction", cause });
     }
-    Ok(Finished { elapsed, peers, second, log })
+    Ok(Finished { elapsed, peers, second: None, log })
+}
+
+/// As [`updates_kept`], and then delivers the updates as the script says.
+///
+/// # Errors
+/// If the engine refuses an update, or a turn emitted none.
+pub fn with_updates<E: Engine>(script: &Script) -> Result<Finished<E>, EngineError> {
+    let mut finished = updates_kept::<E>(script)?;
+    if script.finish == Finish::Second {
+        let mut doc = E::new(client_of(script.peers));
+        // What stood there before the first turn reached the listener long ago.
+        doc.apply(Format::V1, &set_up::<E>(script)?[0].state(Format::V1))?;
+        finished.second = Some(doc);
+    }
+    let unheard = if script.finish == Finish::Everyone { unheard(script) } else { Vec::new() };
+    let start = Instant::now();
+    deliver(script, &mut finished, &unheard)?;
+    finished.elapsed += start.elapsed();
+    Ok(finished)
 }
 
 fn deliver<E: Engine>(
     script: &Script,
-    peers: &mut [E],
-    second: Option<&mut E>,
-    log: &Log,
+    finished: &mut Finished<E>,
     unheard: &[Vec<u32>],
 ) -> Result<(), EngineError> {
+    let Finished { peers, second, log, .. } = finished;
     match script.finish {
         Finish::Second => {
             if let Some(doc) = second {

@@ -125,6 +125,7 @@ fn through<A: Engine, B: Engine>(script: &Script, outcome: &Outcome) -> Result<(
 /// What one engine needed.
 struct Figures {
     edits: Duration,
+    updates_kept: Duration,
     with_updates: Duration,
     updates: (usize, usize),
     states: [usize; 2],
@@ -140,7 +141,7 @@ impl Figures {
         let first = finished.elapsed;
         let heap = heap / script.peers;
         let doc = &finished.peers[0];
-        // A slow engine shows what it needs in one run.
+        // A slow engine has shown what it needs.
         let edits = if first > Duration::from_secs(1) {
             first
         } else {
@@ -156,6 +157,7 @@ impl Figures {
         };
         Ok(Self {
             edits,
+            updates_kept: measure::alone(|| Ok(run::updates_kept::<E>(script)?.elapsed))?,
             with_updates: outcome.elapsed,
             updates: (outcome.log.len(), outcome.log.byte_len()),
             states: [outcome.v1.len(), outcome.v2.len()],
@@ -171,6 +173,7 @@ impl Figures {
         let size = |name, value: usize| (name, bytes(value as f64), value as f64);
         vec![
             time("edits", self.edits),
+            time("edits, updates kept", self.updates_kept),
             time("edits, updates kept and applied", self.with_updates),
             ("updates", self.updates.0.to_string(), self.updates.0 as f64),
             size("update bytes (V1)", self.updates.1),

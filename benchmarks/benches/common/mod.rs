@@ -1,4 +1,4 @@
-//! What all criterion benches share: one script becomes a group with six figures an engine.
+//! What all criterion benches share: one script becomes a group with seven figures an engine.
 //!
 //! Names are `B1.1/ops/yatta`. Few samples and short times: the suite compares two engines, where factors
 //! matter, and a full `cargo bench` should end within a quarter of an hour.
@@ -61,13 +61,14 @@ pub(crate) fn scripts(c: &mut Criterion, scripts: &[Script]) {
     }
 }
 
-/// `ops` and `time`.
+/// `ops`, `ops_updates` and `time`.
 pub(crate) fn edit_figures<E: Engine>(
     group: &mut BenchmarkGroup<'_, WallTime>,
     script: &Script,
     outcome: &Outcome,
 ) {
     figure(group, "ops", E::NAME, || Ok(run::edits_only::<E>(script, &outcome.log)?.elapsed));
+    figure(group, "ops_updates", E::NAME, || Ok(run::updates_kept::<E>(script)?.elapsed));
     figure(group, "time", E::NAME, || Ok(run::with_updates::<E>(script)?.elapsed));
 }
 

@@ -109,6 +109,10 @@ fn canonical_row(script: &Script, yrs_edits: bool) -> Result<Row, Failure> {
             yrs_edits.then_some(|| Ok(run::edits_only::<Yrs>(script, &outcome.log)?.elapsed)),
         )?,
         interleaved(
+            || Ok(run::updates_kept::<Yatta>(script)?.elapsed),
+            yrs_edits.then_some(|| Ok(run::updates_kept::<Yrs>(script)?.elapsed)),
+        )?,
+        interleaved(
             || Ok(run::with_updates::<Yatta>(script)?.elapsed),
             yrs_edits.then_some(|| Ok(run::with_updates::<Yrs>(script)?.elapsed)),
         )?,
@@ -165,9 +169,7 @@ fn scaling_rows(table: &mut Table) -> Result<(), Failure> {
         eprintln!("scaling: random edit at {}", count(n));
         let at = AtSize::build::<Yatta>(n, 20_000);
         let few = at.edits_for_yrs();
-        if at.run::<Yatta>(few)?.1.state(Format::V1) != at.run::<Yrs>(few)?.1.state(Format::V1) {
-            return Err(format!("random edits at {n}: the engines differ").into());
-        }
+        at.check::<Yatta, Yrs>(few)?;
         let cell = interleaved(|| Ok(at.run::<Yatta>(at.edits())?.0), Some(|| Ok(at.run::<Yrs>(few)?.0)))?;
         let title = "one edit, an item a character, inserts and deletes in turn".to_owned();
         table.add(Row::single(format!("scaling: random edit at {}", count(n)), title, cell));

@@ -9,7 +9,7 @@ use yatta_benchmarks::units::{bytes, digits, duration};
 pub(crate) struct Row {
     pub(crate) id: String,
     pub(crate) title: String,
-    /// ops, time, encode V1, encode V2, parse V1, parse V2; or only the first.
+    /// ops, ops with updates, time, encode V1, encode V2, parse V1, parse V2; or only the first.
     pub(crate) cells: Vec<Pair>,
     /// Bytes of the document in V1 and V2.
     pub(crate) document: Option<(usize, usize)>,
@@ -38,7 +38,7 @@ pub(crate) struct Table {
     notes: Vec<String>,
 }
 
-const COLUMNS: [&str; 6] = ["ops", "time", "encode_v1", "encode_v2", "parse_v1", "parse_v2"];
+const COLUMNS: [&str; 7] = ["ops", "ops_updates", "time", "encode_v1", "encode_v2", "parse_v1", "parse_v2"];
 
 const HEAD: &str = "\
 # Results
@@ -48,8 +48,8 @@ Written by `cargo run --release -p yatta-benchmarks -- report`; do not edit.
 
 const LEGEND: &str = "\
 Each cell is yatta / yrs (how often faster yatta is), the median of alternating runs in one process. `ops`:
-the edits alone. `time`: the edits with every update kept (V1), then applied to a second document; in B2 to
-the other client, in B3 to the first client in one transaction. `encode`, `parse`: the whole document.
+the edits alone. `ops_updates`: the edits with every update kept (V1). `time`: these, and every update applied
+to a second document; in B2 to the other client, in B3 to the first client in one transaction. `encode`, `parse`: the whole document.
 Content, state bytes (V1 and V2) and updates of both engines were compared before anything was timed.
 `not run`: it would take yrs minutes (`--full` runs some of it).
 ";
@@ -146,6 +146,6 @@ mod tests {
         assert!(text.contains("| memory: heap | 500 B / 20.0 kB (0.03 of it) |"), "{text}");
         let widths: Vec<_> =
             text.lines().filter(|line| line.starts_with('|')).map(|l| l.matches('|').count()).collect();
-        assert_eq!(widths, [10; 5], "every row has nine columns\n{text}");
+        assert_eq!(widths, [11; 5], "every row has ten columns\n{text}");
     }
 }
