@@ -6,6 +6,7 @@ use super::array::ArrayPrelim;
 use super::item::ItemContent;
 use super::map::MapPrelim;
 use super::text::{DeltaPrelim, TextPrelim};
+use super::xml::{XmlDeltaPrelim, XmlElementPrelim, XmlFragmentPrelim};
 use super::{Out, Prelim, TypeRef};
 use crate::transaction::{BranchPtr, TransactionMut};
 
@@ -20,6 +21,12 @@ pub enum In {
     Array(ArrayPrelim),
     /// A map.
     Map(MapPrelim),
+    /// An XML element.
+    XmlElement(XmlElementPrelim),
+    /// A list of XML nodes.
+    XmlFragment(XmlFragmentPrelim),
+    /// An XML text.
+    XmlText(XmlDeltaPrelim),
 }
 
 impl Prelim for In {
@@ -31,6 +38,9 @@ impl Prelim for In {
             Self::Text(_) => TypeRef::Text,
             Self::Array(_) => TypeRef::Array,
             Self::Map(_) => TypeRef::Map,
+            Self::XmlElement(node) => TypeRef::XmlElement(std::sync::Arc::clone(&node.tag)),
+            Self::XmlFragment(_) => TypeRef::XmlFragment,
+            Self::XmlText(_) => TypeRef::XmlText,
         };
         (ItemContent::Type(kind), Some(self))
     }
@@ -41,6 +51,9 @@ impl Prelim for In {
             Self::Text(text) => text.integrate(txn, inner_ref),
             Self::Array(array) => array.integrate(txn, inner_ref),
             Self::Map(map) => map.integrate(txn, inner_ref),
+            Self::XmlElement(node) => node.integrate(txn, inner_ref),
+            Self::XmlFragment(node) => node.integrate(txn, inner_ref),
+            Self::XmlText(node) => node.integrate(txn, inner_ref),
         }
     }
 

@@ -1,4 +1,4 @@
-//! The shared types (layer 8): text, array, map, and what they have in common.
+//! The shared types (layer 8): text, array, map, XML, and what they have in common.
 //!
 //! A type is a small handle ([`BranchPtr`]); every call takes a transaction and looks the node up in it. A handle whose
 //! type was collected reads as empty, and writes to it do nothing.
@@ -14,6 +14,7 @@ mod roots;
 pub mod text;
 mod txn;
 mod type_ref;
+pub mod xml;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -146,19 +147,23 @@ impl Delta<In> {
     }
 }
 
-/// The conversions that each shared type needs.
+/// The conversions that each shared type needs. The type is a newtype of a [`BranchPtr`] or of another shared type, or
+/// says how it is made of a [`BranchPtr`].
 macro_rules! shared_ref {
     ($name:ident, $out:ident) => {
+        crate::types::shared_ref!($name, $out, |branch| Self(branch.into()));
+    };
+    ($name:ident, $out:ident, |$branch:ident| $make:expr) => {
         impl AsRef<crate::transaction::Branch> for $name {
             #[inline]
             fn as_ref(&self) -> &crate::transaction::Branch {
-                &self.0
+                self.0.as_ref()
             }
         }
 
         impl From<crate::transaction::BranchPtr> for $name {
-            fn from(branch: crate::transaction::BranchPtr) -> Self {
-                Self(branch)
+            fn from($branch: crate::transaction::BranchPtr) -> Self {
+                $make
             }
         }
 
@@ -176,7 +181,7 @@ macro_rules! shared_ref {
             type Error = crate::types::ItemPtr;
 
             fn try_from(item: crate::types::ItemPtr) -> Result<Self, Self::Error> {
-                item.branch().map(Self).ok_or(item)
+                item.branch().map(Self::from).ok_or(item)
             }
         }
 

@@ -1,9 +1,13 @@
 //! `Out`: a value read from a document.
 
-use yatta_encoding::block::{TYPE_REFS_ARRAY, TYPE_REFS_MAP, TYPE_REFS_TEXT};
+use yatta_encoding::block::{
+    TYPE_REFS_ARRAY, TYPE_REFS_MAP, TYPE_REFS_TEXT, TYPE_REFS_XML_ELEMENT, TYPE_REFS_XML_FRAGMENT, TYPE_REFS_XML_HOOK,
+    TYPE_REFS_XML_TEXT,
+};
 use yatta_encoding::{Any, Value};
 
 use super::array::ArrayRef;
+use super::xml::{XmlElementRef, XmlFragmentRef, XmlTextRef};
 use super::{ItemPtr, MapRef, ReadTxn, TextRef, ToJson};
 use crate::block::content::Content;
 use crate::block::index::{BranchIdx, ItemIdx};
@@ -20,8 +24,14 @@ pub enum Out {
     YText(TextRef),
     /// A list.
     YArray(ArrayRef),
-    /// A map.
+    /// A map, or an XML hook.
     YMap(MapRef),
+    /// An XML element.
+    YXmlElement(XmlElementRef),
+    /// A list of XML nodes.
+    YXmlFragment(XmlFragmentRef),
+    /// An XML text.
+    YXmlText(XmlTextRef),
     /// A type whose kind is not known yet.
     UndefinedRef(BranchPtr),
 }
@@ -44,7 +54,7 @@ impl Out {
         T::try_from(self)
     }
 
-    /// Returns the value as text: a text as it is, all else as JSON or as `Any` shows itself.
+    /// Returns the value as text: a text as it is, XML as XML, all else as JSON or as `Any` shows itself.
     pub fn to_string<T: ReadTxn>(self, txn: &T) -> String {
         use super::GetString;
         match self {
@@ -52,6 +62,9 @@ impl Out {
             Self::YText(text) => text.get_string(txn),
             Self::YArray(array) => array.to_json(txn).to_string(),
             Self::YMap(map) => map.to_json(txn).to_string(),
+            Self::YXmlElement(node) => node.get_string(txn),
+            Self::YXmlFragment(node) => node.get_string(txn),
+            Self::YXmlText(node) => node.get_string(txn),
             Self::UndefinedRef(_) => String::new(),
         }
     }
@@ -67,6 +80,9 @@ impl Out {
             Self::YText(text) => of(text),
             Self::YArray(array) => of(array),
             Self::YMap(map) => of(map),
+            Self::YXmlElement(node) => of(node),
+            Self::YXmlFragment(node) => of(node),
+            Self::YXmlText(node) => of(node),
             Self::UndefinedRef(branch) => Some(branch.clone()),
         }
     }
@@ -76,8 +92,11 @@ impl Out {
         let handle = BranchPtr::of(store, branch);
         match store.branches[branch].tag.kind {
             TYPE_REFS_ARRAY => Self::YArray(ArrayRef::from(handle)),
-            TYPE_REFS_MAP => Self::YMap(MapRef::from(handle)),
+            TYPE_REFS_MAP | TYPE_REFS_XML_HOOK => Self::YMap(MapRef::from(handle)),
             TYPE_REFS_TEXT => Self::YText(TextRef::from(handle)),
+            TYPE_REFS_XML_ELEMENT => Self::YXmlElement(handle.into()),
+            TYPE_REFS_XML_FRAGMENT => Self::YXmlFragment(handle.into()),
+            TYPE_REFS_XML_TEXT => Self::YXmlText(handle.into()),
             _ => Self::UndefinedRef(handle),
         }
     }
@@ -118,6 +137,9 @@ impl ToJson for Out {
             Self::YText(text) => Any::from(text.get_string(txn)),
             Self::YArray(array) => array.to_json(txn),
             Self::YMap(map) => map.to_json(txn),
+            Self::YXmlElement(node) => Any::from(node.get_string(txn)),
+            Self::YXmlFragment(node) => Any::from(node.get_string(txn)),
+            Self::YXmlText(node) => Any::from(node.get_string(txn)),
             Self::UndefinedRef(_) => Any::Undefined,
         }
     }
@@ -175,6 +197,9 @@ impl super::AsPrelim for Out {
             Self::YText(text) => In::Text(text.as_prelim(txn)),
             Self::YArray(array) => In::Array(array.as_prelim(txn)),
             Self::YMap(map) => In::Map(map.as_prelim(txn)),
+            Self::YXmlElement(node) => In::XmlElement(node.as_prelim(txn)),
+            Self::YXmlFragment(node) => In::XmlFragment(node.as_prelim(txn)),
+            Self::YXmlText(node) => In::XmlText(node.as_prelim(txn)),
             Self::UndefinedRef(_) => In::Any(Any::Undefined),
         }
     }

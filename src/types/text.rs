@@ -8,6 +8,7 @@ use yatta_encoding::{Any, ID, Value};
 pub use super::events::TextEvent;
 use super::item::ItemContent;
 use super::prelim::insert_prelim;
+use super::xml::XmlView;
 use super::{
     AsPrelim, Attrs, DefaultPrelim, Delta, EmbedPrelim, GetString, In, Out, Prelim, ReadTxn, RootRef, TypeRef,
     shared_ref,
@@ -15,6 +16,7 @@ use super::{
 use crate::block::index::BranchIdx;
 use crate::block::item::Kind;
 use crate::block::text_buffer::utf16_len;
+use crate::branch::node::BranchNode;
 use crate::engine::format::{
     Attributes, TextPosition, delete_text, format_text, insert_embed, insert_text, set_attribute,
 };
@@ -28,9 +30,16 @@ use crate::transaction::{Branch, BranchPtr, TransactionMut};
 /// Indices and lengths count in the offset kind of the document: UTF-8 bytes by default, or UTF-16 units. An embedded
 /// value counts 1. An edit costs O(1) beside the last one, else O(log n).
 #[derive(Clone, Debug)]
-pub struct TextRef(BranchPtr);
+pub struct TextRef(BranchPtr, XmlView);
 
-shared_ref!(TextRef, YText);
+shared_ref!(TextRef, YText, |branch| Self(branch, XmlView::default()));
+
+impl TextRef {
+    /// What holds the XML text that this text lends.
+    pub(crate) fn xml_view(&self) -> &XmlView {
+        &self.1
+    }
+}
 
 impl RootRef for TextRef {
     fn type_ref() -> TypeRef {
@@ -48,7 +57,11 @@ impl GetString for TextRef {
 
 /// The visible text of a sequence, without embedded values.
 pub(crate) fn text_of(store: &Store, branch: &Branch) -> String {
-    let Some(node) = branch.node(store) else { return String::new() };
+    branch.node(store).map_or_else(String::new, |node| text_of_node(store, node))
+}
+
+/// As [`text_of`], by the node.
+pub(crate) fn text_of_node(store: &Store, node: &BranchNode) -> String {
     let mut text = String::with_capacity(node.len as usize);
     let mut at = node.start;
     while let Some(slot) = at.some() {

@@ -7,6 +7,7 @@ use yatta_encoding::{Decode, Encode, Encoder, EncoderV1, EncoderV2};
 
 use super::array::ArrayRef;
 use super::roots::{Root, root_out};
+use super::xml::XmlFragmentRef;
 use super::{MapRef, Out, TextRef};
 use crate::block::index::BranchIdx;
 use crate::block::update::Update;
@@ -101,6 +102,13 @@ pub trait ReadTxn: Sized {
         Root::new(name).get(self)
     }
 
+    /// Returns the root list of XML nodes of this name, if there is such a root.
+    fn get_xml_fragment<N: Into<Arc<str>>>(&self, name: N) -> Option<XmlFragmentRef> {
+        let fragment: XmlFragmentRef = Root::new(name).get(self)?;
+        fragment.take_root();
+        Some(fragment)
+    }
+
     /// Returns the root of this name, if there is such a root, by the kind it was defined with.
     fn get<S: AsRef<str>>(&self, name: S) -> Option<Out> {
         root_out(self, name.as_ref())
@@ -159,6 +167,11 @@ pub trait WriteTxn: Sized {
 
     /// Returns the root list of this name, which is made if it is missing.
     fn get_or_insert_array<N: Into<Arc<str>>>(&mut self, name: N) -> ArrayRef {
+        Root::new(name).get_or_create(self)
+    }
+
+    /// Returns the root list of XML nodes of this name, which is made if it is missing.
+    fn get_or_insert_xml_fragment<N: Into<Arc<str>>>(&mut self, name: N) -> XmlFragmentRef {
         Root::new(name).get_or_create(self)
     }
 
@@ -223,4 +236,6 @@ doc_roots! {
     get_or_insert_map -> MapRef;
     /// Returns the root list of this name, which is made if it is missing.
     get_or_insert_array -> ArrayRef;
+    /// Returns the root list of XML nodes of this name, which is made if it is missing.
+    get_or_insert_xml_fragment -> XmlFragmentRef;
 }
