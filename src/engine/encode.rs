@@ -17,7 +17,7 @@ use crate::block::index::{ClientIdx, ItemIdx};
 use crate::block::item::{Id, Item, Kind};
 use crate::block::text_buffer::utf16_len;
 use crate::change::DeletedRange;
-use crate::ids::StateVector;
+use crate::ids::{Snapshot, StateVector};
 use crate::store::Store;
 
 /// Writes all that a peer with this state lacks, and the complete delete set.
@@ -106,6 +106,36 @@ pub(crate) fn write_block<E: Encoder>(store: &Store, encoder: &mut E, slot: Item
         _ => {}
     }
     let origin = if offset > 0 { Id::new(item.id.client, item.id.clock + offset - 1) } else { item.origin };
+    write_head(store, encoder, item, origin);
+    write_content(store, encoder, item, offset);
+}
+
+/// Writes the first `len` units of a block, as if it had been split there.
+fn write_block_start<E: Encoder>(store: &Store, encoder: &mut E, slot: ItemIdx, len: u32) {
+    let item = &store.items[slot];
+    if len >= item.len {
+        return write_block(store, encoder, slot, 0);
+    }
+    match item.kind() {
+        Kind::Gc => return write_gc(encoder, len),
+        Kind::Skip => return write_skip(encoder, len),
+        _ => {}
+    }
+    write_head(store, encoder, item, item.origin);
+    match item.kind() {
+        Kind::Deleted => return write_deleted_content(encoder, len),
+        Kind::String => return write_text_start(store, encoder, item, len),
+        _ => {}
+    }
+    match store.boxed(item) {
+        Content::Any(values) => write_any_content(encoder, &values[..len as usize]),
+        Content::Json(values) => write_json_content(encoder, &values[..len as usize]),
+        other => unreachable!("{other:?} has length 1 and cannot be cut"),
+    }
+}
+
+/// What an item says of itself before its content.
+fn write_head<E: Encoder>(store: &Store, encoder: &mut E, item: &Item, origin: Id) {
     let public = |id: Id| id.is_some().then(|| store.public_id(id));
     let (origin, right_origin) = (public(origin), public(item.right_origin));
     let key = item.key();
@@ -120,7 +150,6 @@ pub(crate) fn write_block<E: Encoder>(store: &Store, encoder: &mut E, slot: Item
         }
     };
     write_item_head(encoder, item.kind() as u8, origin, right_origin, &parent, sub, sub.is_some());
-    write_content(store, encoder, item, offset);
 }
 
 fn write_content<E: Encoder>(store: &Store, encoder: &mut E, item: &Item, offset: u32) {
@@ -167,4 +196,54 @@ fn write_text_tail<E: Encoder>(store: &Store, encoder: &mut E, item: &Item, offs
     } else {
         write_string_content(encoder, buffer.slice(byte, end), item.len - offset);
     }
+}
+
+/// The start of a string; a cut within a surrogate pair leaves U+FFFD, as a split does.
+fn write_text_start<E: Encoder>(store: &Store, encoder: &mut E, item: &Item, len: u32) {
+    let buffer = &store.client(item.id.client).text;
+    let (byte, inside) = if item.flags.has(crate::block::item::Flags::ASCII) {
+        (item.content + len, false)
+    } else {
+        buffer.byte_at(item.content, len)
+    };
+    let text = buffer.slice(item.content, byte);
+    if inside {
+        write_string_content(encoder, &format!("{text}\u{FFFD}"), len);
+    } else {
+        write_string_content(encoder, text, len);
+    }
+}
+
+/// Writes the document as it was at a snapshot: the blocks that were there then, the last of each client cut if need
+/// be, and what was deleted then. Cost O(what is written).
+pub(crate) fn encode_snapshot<E: Encoder>(store: &Store, snapshot: &Snapshot, encoder: &mut E) {
+    let mut parts: Vec<(ClientIdx, u32)> = Vec::new();
+    for (client, clock) in snapshot.state_map.iter() {
+        if let Some(client) = store.known_client(*client)
+            && store.state(client).min(*clock) > 0
+        {
+            parts.push((client, store.state(client).min(*clock)));
+        }
+    }
+    parts.sort_unstable_by_key(|(client, _)| std::cmp::Reverse(store.client(*client).id));
+    encoder.write_var(parts.len() as u64);
+    for (client, end) in parts {
+        let client = store.client(client);
+        let blocks: Vec<(u32, ItemIdx)> = client.blocks.iter().take_while(|(clock, _)| *clock < end).collect();
+        encoder.write_var(blocks.len() as u64);
+        encoder.write_client(client.id);
+        encoder.write_var(0u32);
+        for (clock, slot) in blocks {
+            write_block_start(store, encoder, slot, end - clock);
+        }
+    }
+    let ranges: Vec<(ClientID, Vec<(u32, u32)>)> = snapshot
+        .delete_set
+        .client_ids()
+        .map(|client| {
+            let ranges = snapshot.delete_set.ranges(client).iter();
+            (client, ranges.map(|(range, ())| (range.start, range.end - range.start)).collect())
+        })
+        .collect();
+    write_delete_set(encoder, ranges.iter().rev().map(|(client, ranges)| (*client, ranges.as_slice())));
 }

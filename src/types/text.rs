@@ -22,6 +22,8 @@ use crate::engine::format::{
 };
 use crate::engine::place::NewContent;
 use crate::error::EditError;
+use crate::ids::Snapshot;
+use crate::snapshot::text::{Change, RunContent, runs_between};
 use crate::store::Store;
 use crate::transaction::{Branch, BranchPtr, TransactionMut};
 
@@ -219,6 +221,42 @@ pub trait Text: AsRef<Branch> + Sized {
     {
         let store = txn.store();
         self.as_ref().resolve(store).map_or_else(Vec::new, |branch| runs(store, branch))
+    }
+
+    /// Returns the runs of the text as it was at the snapshot `hi` (`None`: as it is now). With an earlier snapshot `lo`,
+    /// also what was there then and is not at `hi`; runs that differ carry what `compute_ychange` makes of that.
+    ///
+    /// Needs a document that keeps deleted content (`Options::skip_gc`). Items are cut where a snapshot ends within them,
+    /// until the commit. Cost O(length, deleted text included).
+    fn diff_range<D, F>(
+        &self,
+        txn: &mut TransactionMut<'_>,
+        hi: Option<&Snapshot>,
+        lo: Option<&Snapshot>,
+        compute_ychange: F,
+    ) -> Vec<Diff<D>>
+    where
+        F: Fn(YChange) -> D,
+    {
+        let Some(branch) = self.as_ref().resolve(txn.store_ref()) else { return Vec::new() };
+        let (store, changes) = txn.parts();
+        let runs = runs_between(store, changes, branch, hi, lo);
+        let store = &*store;
+        let in_words = |(change, id)| {
+            let kind = match change {
+                Change::Added => ChangeKind::Added,
+                Change::Removed => ChangeKind::Removed,
+            };
+            compute_ychange(YChange::new(kind, store.public_id(id)))
+        };
+        let diff = runs.into_iter().filter_map(|run| {
+            let insert = match run.content {
+                RunContent::Text(text) => Out::Any(Any::from(text)),
+                RunContent::Element(slot) => Out::element(store, &store.items[slot], 0)?,
+            };
+            Some(Diff::with_change(insert, attributes_out(store, &run.attributes), run.change.map(in_words)))
+        });
+        diff.collect()
     }
 }
 

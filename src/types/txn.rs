@@ -12,7 +12,8 @@ use super::{MapRef, Out, TextRef};
 use crate::block::index::BranchIdx;
 use crate::block::update::Update;
 use crate::doc::Doc;
-use crate::engine::encode::{deleted_ranges, encode_diff};
+use crate::engine::encode::{deleted_ranges, encode_diff, encode_snapshot};
+use crate::error::Error;
 use crate::ids::{IdSet, Snapshot, StateVector};
 use crate::store::Store;
 use crate::transaction::{Transaction, TransactionMut, state_vector};
@@ -36,6 +37,20 @@ pub trait ReadTxn: Sized {
         }
         let deleted = ranges.into_iter().map(|range| (store.client(range.client).id, range.clock, range.len));
         Snapshot::new(self.state_vector(), IdSet::from_ranges(deleted.collect()))
+    }
+
+    /// Writes the document as it was at a snapshot. Cost O(blocks).
+    ///
+    /// # Errors
+    /// When the document collects deleted content, which may have been there then (see [`Options::skip_gc`]).
+    ///
+    /// [`Options::skip_gc`]: crate::Options::skip_gc
+    fn encode_state_from_snapshot<E: Encoder>(&self, snapshot: &Snapshot, encoder: &mut E) -> Result<(), Error> {
+        if !self.store().skip_gc {
+            return Err(Error::Gc);
+        }
+        encode_snapshot(self.store(), snapshot, encoder);
+        Ok(())
     }
 
     /// Writes what a peer of this state lacks, with the complete delete set, without what is pending. Cost O(blocks).
