@@ -11,11 +11,40 @@ use common::steps::{Player, Stop, without_surrogates};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Operations that no case can use yet.
-const UNSUPPORTED: &[&str] = &[];
+/// What stops cases for now: operations, and kinds of types, that the engine or the player cannot do yet.
+const UNSUPPORTED: &[&str] = &[
+    "aw.new",
+    "client",
+    "list_insert: the kind of root x is not supported",
+    "map_set: a small bigint, for which the API has no value, is not supported",
+    "map_set: a value of kind doc here is not supported",
+    "map_set: the kind of root r is not supported",
+    "observe: observe is not supported",
+    "observer that acts",
+    "read pending",
+    "rel.create",
+    "snap.take",
+    "sp.handle",
+    "sp.step1",
+    "text_delta: text_delta without sanitizing is not supported",
+    "text_delta: the kind of root t is not supported",
+    "text_insert: the kind of root t is not supported",
+    "um.new",
+];
 
-/// Cases that we answer otherwise on purpose, with the reason.
-const DIFFERENT: &[(&str, &str)] = &[];
+/// Answers that differ from Yjs on purpose: case, name of the answer, our answer (JSON), reason.
+const DIFFERENT: &[(&str, &str, &str, &str)] = &[
+    ("mal-005", "r5", "\"ok\"", "an empty string column is read as one without strings"),
+    ("mal-011", "client2pow53", "\"throws\"", "2^53 is no safe integer: another peer could read it as 2^53 + 1"),
+    ("mal-011", "s", "\"\"", "the text was to come from client 2^53"),
+    ("mal-011", "clockMax", "\"throws\"", "clocks have 32 bits, as in yrs"),
+    (
+        "mal-013",
+        "u",
+        "\"010205002801016d0b636f6e7374727563746f72017d012801016d016b017601095f5f70726f746f5f5f7d0700\"",
+        "`__proto__` is a key like any other and is kept",
+    ),
+];
 
 /// Cases whose steps are sentences, and the test that stands for each; an empty name is one that waits.
 const SENTENCES: &[(&str, &str)] = &[
@@ -89,8 +118,12 @@ fn play(case: &Json) -> Result<(), Stop> {
         player.step(step)?;
     }
     let mut wrong = Vec::new();
+    let id = id(case);
     let golden = without_surrogates(case.get("golden"));
     for (name, wanted) in golden.entries().iter().filter(|(name, _)| name != "final") {
+        let ours = DIFFERENT.iter().find(|(case, answer, ..)| *case == id && answer == name);
+        let ours = ours.map(|(_, _, ours, _)| Json::parse(ours).expect("JSON in the list"));
+        let wanted = ours.as_ref().unwrap_or(wanted);
         match player.golden.get(name) {
             Some(found) if found == wanted => {}
             found => wrong.push(format!("{name}: {}\n   wanted {wanted}", found.unwrap_or(&Json::Null))),
@@ -113,12 +146,10 @@ fn play_all(cases: &[Json]) -> BTreeMap<String, Vec<String>> {
     let mut failed = Vec::new();
     let mut passed = 0;
     for case in cases.iter().filter(|case| !is_sentences(case)) {
-        match (play(case), DIFFERENT.iter().find(|(known, _)| *known == id(case))) {
-            (Ok(()), None) => passed += 1,
-            (Ok(()), Some(_)) => failed.push(format!("{} is listed as different, but passes", id(case))),
-            (Err(Stop::Unsupported(op)), _) => unsupported.entry(op).or_default().push(id(case).to_owned()),
-            (Err(Stop::Failed(_)), Some((_, reason))) => eprintln!("{} differs: {reason}", id(case)),
-            (Err(Stop::Failed(what)), None) => {
+        match play(case) {
+            Ok(()) => passed += 1,
+            Err(Stop::Unsupported(op)) => unsupported.entry(op).or_default().push(id(case).to_owned()),
+            Err(Stop::Failed(what)) => {
                 failed.push(format!("{} ({})\n  {what}", id(case), case.get("title").as_str().unwrap_or_default()));
             }
         }

@@ -7,7 +7,7 @@ pub(crate) use yrs::updates::decoder::Decode;
 pub(crate) use yrs::updates::encoder::Encode;
 pub(crate) use yrs::{
     Any, Array, ArrayPrelim, ArrayRef, BranchID, Doc, GetString, In, Map, MapPrelim, MapRef, Number, OffsetKind,
-    Options, Out, ReadTxn, SharedRef, Snapshot, StateVector, Text, TextRef, Transact, TransactionMut, Update, WriteTxn, Xml,
+    Options, Out, ReadTxn, SharedRef, StateVector, Text, TextRef, Transact, TransactionMut, Update, WriteTxn, Xml,
     XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef, XmlTextPrelim, XmlTextRef,
 };
 

@@ -6,7 +6,7 @@ pub(crate) use yatta::updates::decoder::Decode;
 pub(crate) use yatta::updates::encoder::Encode;
 pub(crate) use yatta::{
     Any, Array, ArrayPrelim, ArrayRef, BranchID, Doc, GetString, In, Map, MapPrelim, MapRef, Number, OffsetKind,
-    Options, Out, ReadTxn, SharedRef, Snapshot, StateVector, Text, TextPrelim, TextRef, Transact, TransactionMut, Update,
+    Options, Out, ReadTxn, SharedRef, StateVector, Text, TextPrelim, TextRef, Transact, TransactionMut, Update,
     WriteTxn,
 };
 

@@ -146,7 +146,11 @@ impl Session {
             Json::Array(path) => (path.first().and_then(Json::as_str).unwrap_or_default(), &path[1..]),
             _ => return Err(Failure::error("h is missing")),
         };
-        let mut node = self.nodes.get(handle).ok_or_else(|| Failure::error(format!("no handle {handle}")))?.clone();
+        let missing = || match handle.strip_prefix('@') {
+            Some(root) => Failure::unsupported(&format!("the kind of root {root}")),
+            None => Failure::error(format!("no handle {handle}")),
+        };
+        let mut node = self.nodes.get(handle).ok_or_else(missing)?.clone();
         for segment in path {
             let out = match segment {
                 Json::Number(index) => node.at(txn, *index as u32)?,
@@ -197,6 +201,10 @@ pub(super) fn put(
     place: Place<'_>,
     content: &Json,
 ) -> Result<Option<Node>, Failure> {
+    if let Place::Embed(index, attrs) = place {
+        // what the new type holds must stand before the marks that end its attributes
+        return Ok(node_of(&embed(&node.text()?, txn, index, attrs, content)?));
+    }
     let prelim = prelim(content)?;
     let missing = || node.lacks("place for this");
     let out = match (node, place) {
@@ -206,7 +214,6 @@ pub(super) fn put(
         (_, Place::Key(key)) => node.with_attributes()?.set_attribute(txn, key, prelim).ok_or_else(missing)?,
         (Node::Extra(node), Place::Index(index)) => node.insert(txn, Some(index), prelim).ok_or_else(missing)?,
         (Node::Extra(node), Place::End) => node.insert(txn, None, prelim).ok_or_else(missing)?,
-        (_, Place::Embed(index, attrs)) => embed(&node.text()?, txn, index, attrs, prelim)?,
         _ => return Err(missing()),
     };
     let Some(new) = node_of(&out) else { return Ok(None) };
@@ -242,14 +249,16 @@ pub(super) fn filled_prelim(content: &Json) -> Result<In, Failure> {
             };
             In::Map(init.iter().map(entry).collect::<Result<Vec<_>, Failure>>()?.into_iter().collect())
         }
-        In::Text(_) if content.find("delta").is_some() => {
-            let text = content.get("delta").items().iter().map(|part| part.get("insert").as_str());
-            let text: Option<String> = text.collect();
-            let text = text.ok_or_else(|| Failure::unsupported("a text with embeds in a delta"))?;
-            In::Text(TextPrelim::new(text).into())
-        }
+        In::Text(_) => In::Text(TextPrelim::new(plain_text(content)?).into()),
         other => other,
     })
+}
+
+/// The text of a delta without embeds and attributes.
+fn plain_text(content: &Json) -> Result<String, Failure> {
+    let plain = |part: &Json| part.get("insert").as_str().filter(|_| part.find("attributes").is_none()).map(str::to_owned);
+    let text: Option<String> = content.get("delta").items().iter().map(plain).collect();
+    text.ok_or_else(|| Failure::unsupported("a formatted text within a text"))
 }
 
 fn embed(
@@ -257,16 +266,19 @@ fn embed(
     txn: &mut TransactionMut<'_>,
     index: u32,
     attrs: Option<Attrs>,
-    prelim: In,
+    content: &Json,
 ) -> Result<Out, Failure> {
     // in Yjs an embed does not inherit: absent attributes are none
     let attrs = attrs.unwrap_or_default();
-    Ok(match prelim {
+    Ok(match filled_prelim(content)? {
         In::Any(any) => {
             text.insert_embed_with_attributes(txn, index, any, attrs);
             Out::Any(Any::Undefined)
         }
-        In::Text(_) => Out::YText(text.insert_embed_with_attributes(txn, index, TextPrelim::new(""), attrs)),
+        In::Text(_) => {
+            let prelim = TextPrelim::new(plain_text(content)?);
+            Out::YText(text.insert_embed_with_attributes(txn, index, prelim, attrs))
+        }
         In::Array(prelim) => Out::YArray(text.insert_embed_with_attributes(txn, index, prelim, attrs)),
         In::Map(prelim) => Out::YMap(text.insert_embed_with_attributes(txn, index, prelim, attrs)),
         #[allow(unreachable_patterns, reason = "an engine without XML has no other kind")]

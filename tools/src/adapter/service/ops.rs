@@ -68,12 +68,16 @@ fn root(session: &mut Session, txn: &mut TransactionMut<'_>, request: &Json) -> 
         Some("text") => Node::Text(txn.get_or_insert_text(name)),
         Some("array") => Node::Array(txn.get_or_insert_array(name)),
         Some("map") => Node::Map(txn.get_or_insert_map(name)),
-        kind => {
-            let root = kind.and_then(|kind| Extra::root(txn, name, kind));
-            Node::Extra(root.ok_or_else(|| Failure::unsupported(&format!("a root of kind {kind:?}")))?)
-        }
+        kind => match kind.and_then(|kind| Extra::root(txn, name, kind)) {
+            Some(root) => Node::Extra(root),
+            // until it is used, a root is but a name
+            None => return Ok(format!("@{name}").into()),
+        },
     };
     let handle = format!("@{name}");
+    if session.nodes.get(&handle).is_some_and(|known| known.kind() != node.kind()) {
+        return Err(Failure::error(format!("root {name} is defined with a different kind")));
+    }
     session.nodes.insert(handle.clone(), node);
     Ok(handle.into())
 }

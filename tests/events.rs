@@ -1,0 +1,280 @@
+//! Events of shared types: the deltas, keys and paths of real Yjs (`testdata/events`, written by
+//! `interop/events-golden.mjs`), and deltas that lead from the old content to the new one.
+//!
+//! `YATTA_EVENTS=FILE` reads other scripts than those of the repository.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Map as JsonMap, Value as Json, json};
+use yatta::any::Any;
+use yatta::types::{Attrs, Change, Delta, EntryChange, Event, Events, PathSegment};
+use yatta::updates::decoder::Decode;
+use yatta::{
+    Array, ArrayPrelim, ArrayRef, ClientID, DeepObservable, Doc, Map, MapPrelim, MapRef, Observable, OffsetKind,
+    Options, Out, ReadTxn, StateVector, Text, TextPrelim, TextRef, Transact, TransactionMut, Update,
+};
+
+type Calls = Arc<Mutex<Vec<Json>>>;
+
+struct Replica {
+    doc: Doc,
+    text: TextRef,
+    array: ArrayRef,
+    map: MapRef,
+    calls: Calls,
+}
+
+fn unhex(hex: &Json) -> Vec<u8> {
+    let hex = hex.as_str().unwrap();
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+}
+
+fn doc(client: u64) -> Doc {
+    let mut options = Options::with_client_id(ClientID::new(client));
+    options.offset_kind = OffsetKind::Utf16;
+    Doc::with_options(options)
+}
+
+impl Replica {
+    fn new(start: &Json) -> Self {
+        let doc = doc(3);
+        let (text, array, map) =
+            (doc.get_or_insert_text("t"), doc.get_or_insert_array("a"), doc.get_or_insert_map("m"));
+        let calls = Calls::default();
+        let replica = Self { doc, text, array, map, calls };
+        replica.apply(start);
+        watch(&replica.text, "t", &replica.calls);
+        watch(&replica.array, "a", &replica.calls);
+        watch(&replica.map, "m", &replica.calls);
+        replica
+    }
+
+    fn apply(&self, update: &Json) {
+        self.doc.transact_mut().apply_update(Update::decode_v1(&unhex(update)).unwrap()).unwrap();
+    }
+
+    /// What stands at the path of an operation.
+    fn find(&self, txn: &TransactionMut<'_>, path: &Json) -> Out {
+        let path = path.as_array().unwrap();
+        let mut at = match path[0].as_str().unwrap() {
+            "t" => Out::YText(self.text.clone()),
+            "a" => Out::YArray(self.array.clone()),
+            "m" => Out::YMap(self.map.clone()),
+            other => panic!("no root {other}"),
+        };
+        for step in &path[1..] {
+            at = match at {
+                Out::YArray(array) => array.get(txn, number(step)).unwrap(),
+                Out::YMap(map) => map.get(txn, step.as_str().unwrap()).unwrap(),
+                other => panic!("{step} of {other:?}"),
+            };
+        }
+        at
+    }
+
+    fn step(&self, operations: &Json) {
+        let mut txn = self.doc.transact_mut();
+        for operation in operations.as_array().unwrap() {
+            let target = self.find(&txn, &operation["path"]);
+            match target {
+                Out::YText(text) => edit_text(&text, &mut txn, operation),
+                Out::YArray(array) => edit_array(&array, &mut txn, operation),
+                Out::YMap(map) => edit_map(&map, &mut txn, operation),
+                other => panic!("{operation} on {other:?}"),
+            }
+        }
+    }
+}
+
+/// Writes down what the shallow and the deep observers of a root are told.
+fn watch<T>(root: &T, name: &'static str, calls: &Calls)
+where
+    T: Observable + DeepObservable,
+    T::Event: 'static,
+    Event: AsRef<T::Event>,
+{
+    let shallow = Arc::clone(calls);
+    root.as_ref().observe("shallow".into(), move |txn, event| {
+        shallow.lock().unwrap().push(json!({ "on": name, "deep": false, "events": [report(txn, event)] }));
+    });
+    let deep = Arc::clone(calls);
+    root.observe_deep("deep", move |txn: &TransactionMut<'_>, events: &Events<'_>| {
+        let events: Vec<Json> = events.iter().map(|event| report(txn, event)).collect();
+        deep.lock().unwrap().push(json!({ "on": name, "deep": true, "events": events }));
+    });
+}
+
+fn number(json: &Json) -> u32 {
+    json.as_u64().unwrap() as u32
+}
+
+fn any(json: &Json) -> Any {
+    Any::from_json(&json.to_string()).unwrap()
+}
+
+fn attributes(json: &Json) -> Option<Attrs> {
+    let json = json.as_object()?;
+    Some(json.iter().map(|(key, value)| (Arc::from(key.as_str()), any(value))).collect())
+}
+
+fn edit_text(text: &TextRef, txn: &mut TransactionMut<'_>, operation: &Json) {
+    let at = |name: &str| number(&operation[name]);
+    match operation["op"].as_str().unwrap() {
+        "insert" => {
+            let chunk = operation["text"].as_str().unwrap();
+            match attributes(&operation["attrs"]) {
+                Some(attributes) => text.insert_with_attributes(txn, at("index"), chunk, attributes),
+                None => text.insert(txn, at("index"), chunk),
+            }
+        }
+        "embed" => {
+            let attributes = attributes(&operation["attrs"]).unwrap_or_default();
+            text.insert_embed_with_attributes(txn, at("index"), any(&operation["value"]), attributes);
+        }
+        "delete" => text.remove_range(txn, at("index"), at("len")),
+        "format" => text.format(txn, at("index"), at("len"), attributes(&operation["attrs"]).unwrap()),
+        other => panic!("{other} on a text"),
+    }
+}
+
+fn edit_array(array: &ArrayRef, txn: &mut TransactionMut<'_>, operation: &Json) {
+    let index = number(&operation["index"]);
+    match (operation["op"].as_str().unwrap(), operation["type"].as_str()) {
+        ("erase", _) => array.remove_range(txn, index, number(&operation["len"])),
+        ("add", None) => array.insert_range(txn, index, operation["values"].as_array().unwrap().iter().map(any)),
+        ("add", Some("text")) => drop(array.insert(txn, index, TextPrelim::new(""))),
+        ("add", Some("array")) => drop(array.insert(txn, index, ArrayPrelim::default())),
+        ("add", Some("map")) => drop(array.insert(txn, index, MapPrelim::default())),
+        other => panic!("{other:?} on a list"),
+    }
+}
+
+fn edit_map(map: &MapRef, txn: &mut TransactionMut<'_>, operation: &Json) {
+    let key = operation["key"].as_str().unwrap();
+    match (operation["op"].as_str().unwrap(), operation["type"].as_str()) {
+        ("remove", _) => drop(map.remove(txn, key)),
+        ("set", None) => drop(map.insert(txn, key, any(&operation["value"]))),
+        ("set", Some("text")) => drop(map.insert(txn, key, TextPrelim::new(""))),
+        ("set", Some("array")) => drop(map.insert(txn, key, ArrayPrelim::default())),
+        ("set", Some("map")) => drop(map.insert(txn, key, MapPrelim::default())),
+        other => panic!("{other:?} on a map"),
+    }
+}
+
+fn kind(value: &Out) -> &'static str {
+    match value {
+        Out::YText(_) => "text",
+        Out::YArray(_) => "array",
+        Out::YMap(_) => "map",
+        other => panic!("kind of {other:?}"),
+    }
+}
+
+
+fn any_value(any: &Any) -> Json {
+    let mut json = String::new();
+    any.to_json(&mut json);
+    serde_json::from_str(&json).unwrap()
+}
+
+fn out_value(out: &Out) -> Json {
+    match out {
+        Out::Any(Any::Undefined) => json!({ "$": "undefined" }),
+        Out::Any(any) => any_value(any),
+        other => json!({ "$": kind(other) }),
+    }
+}
+
+fn with_attributes(mut step: JsonMap<String, Json>, attributes: Option<&Attrs>) -> Json {
+    if let Some(attributes) = attributes {
+        let all: JsonMap<_, _> = attributes.iter().map(|(key, any)| (key.to_string(), any_value(any))).collect();
+        step.insert("attributes".to_owned(), Json::Object(all));
+    }
+    Json::Object(step)
+}
+
+fn text_delta(delta: &[Delta]) -> Json {
+    let pair = |key: &str, value: Json| JsonMap::from_iter([(key.to_owned(), value)]);
+    let step = |step: &Delta| match step {
+        Delta::Inserted(value, attributes) => {
+            with_attributes(pair("insert", out_value(value)), attributes.as_deref())
+        }
+        Delta::Deleted(len) => Json::Object(pair("delete", json!(len))),
+        Delta::Retain(len, attributes) => with_attributes(pair("retain", json!(len)), attributes.as_deref()),
+    };
+    delta.iter().map(step).collect()
+}
+
+fn list_delta(delta: &[Change]) -> Json {
+    let step = |step: &Change| match step {
+        Change::Added(values) => json!({ "insert": values.iter().map(out_value).collect::<Vec<_>>() }),
+        Change::Removed(len) => json!({ "delete": len }),
+        Change::Retain(len) => json!({ "retain": len }),
+    };
+    delta.iter().map(step).collect()
+}
+
+fn keys<'k>(keys: impl IntoIterator<Item = (&'k Arc<str>, &'k EntryChange)>) -> Json {
+    let undefined = json!({ "$": "undefined" });
+    let change = |change: &EntryChange| match change {
+        EntryChange::Inserted(_) => json!({ "action": "add", "oldValue": undefined }),
+        EntryChange::Updated(old, _) => json!({ "action": "update", "oldValue": out_value(old) }),
+        EntryChange::Removed(old) => json!({ "action": "delete", "oldValue": out_value(old) }),
+    };
+    Json::Object(keys.into_iter().map(|(key, entry)| (key.to_string(), change(entry))).collect())
+}
+
+fn report(txn: &TransactionMut<'_>, event: &Event) -> Json {
+    let path = event.path();
+    let path: Vec<Json> = path
+        .iter()
+        .map(|segment| match segment {
+            PathSegment::Key(key) => json!(key.as_ref()),
+            PathSegment::Index(index) => json!(index),
+        })
+        .collect();
+    let mut out = json!({ "kind": kind(&event.target()), "path": path });
+    match event {
+        Event::Text(event) => out["delta"] = text_delta(event.delta(txn)),
+        Event::Array(event) => out["delta"] = list_delta(event.delta(txn)),
+        Event::Map(event) => out["keys"] = keys(event.keys(txn)),
+    }
+    out
+}
+
+/// The scripts that this engine can run.
+fn scripts() -> Vec<Json> {
+    let file = std::env::var("YATTA_EVENTS").unwrap_or_else(|_| "testdata/events/scripts.jsonl".to_owned());
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{file}: {error}"));
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn events_are_those_of_yjs() {
+    let mut compared = 0;
+    for script in scripts() {
+        let seed = &script["seed"];
+        if seed.as_u64().unwrap() % 5 > 2 {
+            continue;
+        }
+        let replica = Replica::new(&script["start"]);
+        for (number, step) in script["steps"].as_array().unwrap().iter().enumerate() {
+            match step.get("update") {
+                Some(update) => replica.apply(update),
+                None => replica.step(&step["ops"]),
+            }
+            replica.doc.check();
+            let calls = std::mem::take(&mut *replica.calls.lock().unwrap());
+            let expected = step["calls"].as_array().unwrap();
+            assert_eq!(
+                calls, *expected,
+                "seed {seed}, step {number}:\n{step:#}\nours: {:#}",
+                Json::from(calls.clone())
+            );
+            compared += calls.len();
+        }
+        let state = replica.doc.transact().encode_state_as_update_v1(&StateVector::default());
+        assert!(state == unhex(&script["end"]), "seed {seed}: the document is another one");
+    }
+    assert!(compared > 1000, "only {compared} calls");
+}
