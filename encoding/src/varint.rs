@@ -228,7 +228,7 @@ impl VarInt for u128 {
         let (mut num, mut shift) = (0_u128, 0_u32);
         loop {
             let byte = r.read_u8()?;
-            let bits = u128::from(byte & 0x7f);
+            let bits = Self::from(byte & 0x7f);
             if bits != 0 {
                 let shifted = bits.checked_shl(shift).filter(|s| s >> shift == bits);
                 let Some(shifted) = shifted else { return Err(Error::InvalidVarInt) };

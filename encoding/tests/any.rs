@@ -102,7 +102,12 @@ fn json_numbers_read_back_the_same() {
 
 /// Runs on a stack of 2 MiB, the size of a thread's by default.
 fn on_a_small_stack(run: impl FnOnce() + Send + 'static) {
-    std::thread::Builder::new().stack_size(2 << 20).spawn(run).unwrap().join().expect("no overflow");
+    std::thread::Builder::new()
+        .stack_size(2 << 20)
+        .spawn(run)
+        .expect("a thread")
+        .join()
+        .expect("no overflow");
 }
 
 /// `depth` containers, one in the other, as lib0 bytes.
@@ -151,7 +156,7 @@ fn deeper_is_an_error() {
 #[test]
 fn a_big_int_survives() {
     let roundtrip = |source: &[u8]| {
-        let value = Value::decode(&mut Cursor::new(&source)).unwrap();
+        let value = Value::decode(&mut Cursor::new(source)).unwrap();
         let mut out = Vec::new();
         value.encode(&mut out);
         (value, out)

@@ -17,7 +17,7 @@ fn for_random_columns(mut law: impl FnMut(&[u32])) {
         for _ in 0..rng.random_range(0..6) {
             let bounds = [0, 1, 63, 64, 127, 128, 8191, 8192, u32::MAX - 100, u32::MAX / 2];
             let (start, step) =
-                (*bounds.choose(&mut rng).unwrap(), *[0, 0, 1, 2, 7].choose(&mut rng).unwrap());
+                (*bounds.choose(&mut rng).expect("some"), *[0, 0, 1, 2, 7].choose(&mut rng).expect("some"));
             numbers.extend((0..rng.random_range(1..9)).map(|i: u32| start + i * step));
         }
         law(&numbers);
@@ -116,7 +116,7 @@ fn utf16_lengths_and_offsets() {
 
 #[test]
 fn numbers_of_variable_length_that_do_not_fit() {
-    let read = |bytes: &[u8]| Cursor::new(&bytes).read_var::<u32>();
+    let read = |bytes: &[u8]| Cursor::new(bytes).read_var::<u32>();
     assert_eq!(
         read(&[0x85, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0]).unwrap(),
         5,
@@ -124,7 +124,7 @@ fn numbers_of_variable_length_that_do_not_fit() {
     );
     assert!(matches!(read(&[0xff, 0xff, 0xff, 0xff, 0x1f]), Err(Error::InvalidVarInt)), "33 bits");
     assert!(matches!(read(&[0x80; 64]), Err(Error::EndOfBuffer(_))), "endless");
-    let wide = |bytes: &[u8]| Cursor::new(&bytes).read_var::<u64>();
+    let wide = |bytes: &[u8]| Cursor::new(bytes).read_var::<u64>();
     assert_eq!(wide(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]).unwrap(), u64::MAX);
     assert!(matches!(
         wide(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 3]),

@@ -192,3 +192,18 @@ fn an_integer_too_large_for_a_float_is_a_big_int() {
         assert_eq!(hex(&bytes), expected, "{number:?}");
     }
 }
+
+#[test]
+fn weak_links_as_yrs_writes_them() {
+    // Made by yrs 0.28.1: links to a key, to ranges of an array and a text, and without bounds.
+    let v1 = "010d010008010161017d01880100017d02880101017d03880102017d0404010174016884010402656c840106026c6f2801016d0178\
+              017d072701016d046c696e6b070401092701016d01710705010101022701016d0274710701010501072701016d03616c6c073d017401\
+              742701016d047461696c07350102016100";
+    let v2 = "0000024104050003000500000b0800880204008401280027301f617468656c6c6f6d786d6c696e6b6d716d74716d616c6c74746d74\
+              61696c61410142004101044101020103410104010101024703024103010d007d017d027d037d047d0704010905010101020101050107\
+              3d35010200";
+    assert_eq!(hex(&rewrite_v1(&unhex(v1)).unwrap()), v1);
+    assert_eq!(hex(&rewrite_v2(&unhex(v2)).unwrap()), v2);
+    assert_eq!(hex(&convert_v1_to_v2(&unhex(v1)).unwrap()), v2);
+    assert_eq!(hex(&convert_v2_to_v1(&unhex(v2)).unwrap()), v1);
+}

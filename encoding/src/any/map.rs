@@ -24,6 +24,7 @@ pub struct AnyMap(
 struct Inner {
     entries: Entries,
     /// The entries as a standard map; empty until somebody asks.
+    #[expect(clippy::box_collection, reason = "hardly ever there, and every map carries the room for it")]
     view: OnceLock<Box<HashMap<String, Any>>>,
 }
 

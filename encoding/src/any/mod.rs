@@ -48,7 +48,7 @@ pub enum Any {
     /// Bytes, a `Uint8Array` in JavaScript.
     Buffer(Arc<[u8]>),
     /// An array.
-    Array(Arc<[Any]>),
+    Array(Arc<[Self]>),
     /// An object, whose entries keep their order.
     Map(AnyMap),
 }

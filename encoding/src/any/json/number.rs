@@ -18,17 +18,55 @@ fn push(out: &mut String, args: std::fmt::Arguments<'_>) {
 }
 
 fn write_float(float: f64, out: &mut String) {
-    if (1e-6..1e21).contains(&float.abs()) {
-        // Here Rust arranges the shortest digits as ECMAScript does.
-        return push(out, format_args!("{float}"));
+    // The digits are right (the standard library's are not: it rounds ties up), their arrangement is not.
+    let mut buffer = zmij::Buffer::new();
+    let text = buffer.format_finite(float.abs());
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let exponent: i32 = exponent.parse().unwrap_or_default();
+    if float < 0.0 {
+        out.push('-');
     }
-    // All others are `d.ddde-7`, of which Rust only leaves out a plus sign.
-    let start = out.len();
-    push(out, format_args!("{float:e}"));
-    let text = out.split_off(start);
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let plus = if exponent.starts_with('-') { "" } else { "+" };
-    push(out, format_args!("{digits}e{plus}{exponent}"));
+    if exponent == 0 && (whole != "0" || !fraction.starts_with("000000")) {
+        // As most numbers are.
+        out.push_str(whole);
+        if !fraction.is_empty() {
+            out.push('.');
+            out.push_str(fraction);
+        }
+        return;
+    }
+    let significant = format!("{whole}{fraction}");
+    let digits = significant.trim_start_matches('0');
+    // Where the point is, counted from the first of `digits`.
+    let point = exponent + whole.len() as i32 - (significant.len() - digits.len()) as i32;
+    arrange(digits.trim_end_matches('0'), point, out);
+}
+
+/// Writes `0.d1d2d3... * 10^point` as ECMAScript does.
+fn arrange(digits: &str, point: i32, out: &mut String) {
+    match point {
+        1..=21 => {
+            let whole = point as usize;
+            out.push_str(digits.get(..whole).unwrap_or(digits));
+            out.extend(std::iter::repeat_n('0', whole.saturating_sub(digits.len())));
+            if let Some(fraction @ [_, ..]) = digits.as_bytes().get(whole..) {
+                out.push('.');
+                out.extend(fraction.iter().map(|digit| char::from(*digit)));
+            }
+        }
+        -5..=0 => {
+            out.push_str("0.");
+            out.extend(std::iter::repeat_n('0', point.unsigned_abs() as usize));
+            out.push_str(digits);
+        }
+        _ => {
+            let (first, more) = digits.split_at_checked(1).unwrap_or((digits, ""));
+            let dot = if more.is_empty() { "" } else { "." };
+            push(out, format_args!("{first}{dot}{more}e{:+}", point - 1));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -58,6 +96,11 @@ mod tests {
             (1e-7, "1e-7"),
             (-1.5e-7, "-1.5e-7"),
             (0.1, "0.1"),
+            (f64::from_bits(0x4317_2a42_6fd6_1fcd), "1630097324214259.2"),
+            (f64::from_bits(0xc28c_85b8_925d_5a40), "-3920081603499.2812"),
+            (1e16, "10000000000000000"),
+            (1.25e16, "12500000000000000"),
+            (0.00001, "0.00001"),
             (5e-324, "5e-324"),
             (f64::MAX, "1.7976931348623157e+308"),
             (9007199254740991.0, "9007199254740991"),

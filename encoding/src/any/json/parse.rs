@@ -101,7 +101,6 @@ impl<'a> Parser<'a> {
     }
 
     /// Begins a container after its bracket: an empty one is complete at once.
-    #[expect(clippy::result_large_err, reason = "not an error but the other outcome")]
     fn begin(&mut self, bracket: u8) -> Result<Result<Any, Open>, Error> {
         if bracket == b'[' {
             let empty = self.accept(b']');
