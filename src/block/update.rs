@@ -318,7 +318,7 @@ impl Builder {
             Content::Format(key, value) => {
                 (Kind::Format, UpdateContent::Format(self.name(&key), value.into_owned()))
             }
-            Content::Type(tag) => (Kind::Type, UpdateContent::Type(owned_tag(&tag))),
+            Content::Type(tag) => (Kind::Type, UpdateContent::Type(tag.into_owned())),
             Content::Any(values) => (Kind::Any, UpdateContent::Any(few(values.into_owned()))),
             Content::Doc { guid, options } => {
                 (Kind::Doc, UpdateContent::Doc(Arc::from(guid.as_ref()), options.into_owned()))
@@ -393,8 +393,4 @@ impl Update {
             }
         }
     }
-}
-
-fn owned_tag(tag: &TypeTag<'_>) -> TypeTag<'static> {
-    TypeTag { kind: tag.kind, name: tag.name.as_deref().map(|name| Cow::Owned(name.to_owned())), extra: None }
 }

@@ -11,6 +11,8 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 
+use yatta_encoding::block::WeakTag;
+
 use super::tree::Tree;
 use crate::block::index::{BranchIdx, ItemIdx, KeyIdx};
 
@@ -18,17 +20,19 @@ use crate::block::index::{BranchIdx, ItemIdx, KeyIdx};
 pub(crate) const TREE_MIN: u32 = 32;
 
 /// The kind of a shared type, as on the wire.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tag {
     /// One of the `TYPE_REFS_*` numbers.
     pub(crate) kind: u8,
     /// The node name of an XML element or hook.
     pub(crate) name: Option<Arc<str>>,
+    /// What a weak link links.
+    pub(crate) link: Option<Arc<WeakTag<'static>>>,
 }
 
 impl Tag {
     pub(crate) const fn of(kind: u8) -> Self {
-        Self { kind, name: None }
+        Self { kind, name: None, link: None }
     }
 }
 

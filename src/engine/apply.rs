@@ -304,6 +304,7 @@ fn content<'u>(
             UpdateContent::Type(tag) => NewContent::Type(Tag {
                 kind: tag.kind,
                 name: tag.name.as_deref().map(std::sync::Arc::from),
+                link: tag.extra.as_deref().map(|link| std::sync::Arc::new(link.clone())),
             }),
             UpdateContent::Doc(guid, options) => NewContent::Doc(Box::new(SubdocContent {
                 guid: std::sync::Arc::clone(guid),

@@ -178,7 +178,8 @@ fn write_content<E: Encoder>(store: &Store, encoder: &mut E, item: &Item, offset
 
 fn type_tag(store: &Store, branch: crate::block::index::BranchIdx) -> TypeTag<'_> {
     let tag = &store.branches[branch].tag;
-    TypeTag { kind: tag.kind, name: tag.name.as_deref().map(Cow::Borrowed), extra: None }
+    let extra = tag.link.as_deref().map(|link| Box::new(link.clone()));
+    TypeTag { kind: tag.kind, name: tag.name.as_deref().map(Cow::Borrowed), extra }
 }
 
 /// The tail of a string; a cut within a surrogate pair leaves the lone half, which UTF-8 writes as U+FFFD.

@@ -70,7 +70,7 @@ impl TypeRef {
             Self::XmlElement(name) => Some(Arc::clone(name)),
             _ => None,
         };
-        Tag { kind: self.kind(), name }
+        Tag { kind: self.kind(), name, link: None }
     }
 }
 

@@ -212,6 +212,15 @@ pub struct TypeTag<'a> {
 }
 
 impl TypeTag<'_> {
+    /// Copies what it borrows.
+    pub fn into_owned(self) -> TypeTag<'static> {
+        TypeTag {
+            kind: self.kind,
+            name: self.name.map(|name| Cow::Owned(name.into_owned())),
+            extra: self.extra.map(|link| Box::new(link.into_owned())),
+        }
+    }
+
     /// Makes the tag of a kind that has neither name nor payload.
     pub fn plain(kind: u8) -> Self {
         TypeTag { kind, name: None, extra: None }
@@ -227,6 +236,24 @@ pub struct WeakTag<'a> {
     pub start: WeakScope<'a>,
     /// Where the range ends; the same as `start` for a single element.
     pub end: WeakScope<'a>,
+}
+
+impl WeakTag<'_> {
+    /// Copies what it borrows.
+    pub fn into_owned(self) -> WeakTag<'static> {
+        WeakTag { flags: self.flags, start: self.start.into_owned(), end: self.end.into_owned() }
+    }
+}
+
+impl WeakScope<'_> {
+    /// Copies what it borrows.
+    pub fn into_owned(self) -> WeakScope<'static> {
+        match self {
+            Self::Relative(id) => WeakScope::Relative(id),
+            Self::Nested(id) => WeakScope::Nested(id),
+            Self::Root(name) => WeakScope::Root(Cow::Owned(name.into_owned())),
+        }
+    }
 }
 
 /// Bit of [`WeakTag::flags`]: a range rather than a single element.
