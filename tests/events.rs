@@ -274,6 +274,7 @@ fn events_are_those_of_yjs() {
             compared += calls.len();
         }
         let state = replica.doc.transact().encode_state_as_update_v1(&StateVector::default());
+        if state != unhex(&script["end"]) { std::fs::write("/tmp/ours.bin", &state).unwrap(); std::fs::write("/tmp/theirs.bin", unhex(&script["end"])).unwrap(); }
         assert!(state == unhex(&script["end"]), "seed {seed}: the document is another one");
     }
     assert!(compared > 1000, "only {compared} calls");

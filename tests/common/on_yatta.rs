@@ -5,6 +5,8 @@ pub(crate) mod engine;
 #[path = "../../tools/src/adapter/extra_none.rs"]
 pub(crate) mod extra;
 pub(crate) use super::json;
+#[path = "../../tools/src/adapter/more_none.rs"]
+pub(crate) mod more;
 #[allow(clippy::duplicate_mod, reason = "the same protocol on two engines is the point")]
 #[path = "../../tools/src/adapter/service/mod.rs"]
 pub(crate) mod service;

@@ -3,6 +3,8 @@
 #[path = "../../tools/src/adapter/extra.rs"]
 pub(crate) mod extra;
 pub(crate) use super::json;
+#[path = "../../tools/src/adapter/more.rs"]
+pub(crate) mod more;
 #[path = "yrs_engine.rs"]
 pub(crate) mod engine;
 #[allow(clippy::duplicate_mod, reason = "the same protocol on two engines is the point")]

@@ -31,6 +31,8 @@ pub(crate) struct Player<'a> {
     /// Type events of each observer, to be given out by `events`.
     observed: BTreeMap<String, Vec<Json>>,
     docs: Vec<String>,
+    /// The document of each undo manager and of each snapshot.
+    owners: BTreeMap<String, String>,
 }
 
 impl<'a> Player<'a> {
@@ -42,6 +44,7 @@ impl<'a> Player<'a> {
             updates: BTreeMap::new(),
             observed: BTreeMap::new(),
             docs: Vec::new(),
+            owners: BTreeMap::new(),
         }
     }
 
@@ -58,7 +61,7 @@ impl<'a> Player<'a> {
             "events" => {
                 let name = string(step, "name");
                 let events = self.observed.get(name).cloned().unwrap_or_default();
-                self.golden.insert(name.to_owned(), events.into());
+                self.golden.insert(name.to_owned(), notation(&events.into()));
                 Ok(())
             }
             "log" => {
@@ -76,6 +79,9 @@ impl<'a> Player<'a> {
             }
             "transact" => self.transact(step),
             "observe" | "unobserve" => self.observe(op, step),
+            _ if op.starts_with("um.") => self.undo(op, step),
+            _ if op.starts_with("rel.") => self.position(op, step),
+            _ if op.starts_with("snap.") => self.snapshot(op, step),
             _ => {
                 let request = self.edit(step)?;
                 self.ask(string(step, "doc"), request).map(drop)
@@ -192,6 +198,104 @@ impl<'a> Player<'a> {
         }
         let doc = if op == "observe" { string(step, "doc").to_owned() } else { self.docs[0].clone() };
         self.ask(&doc, request).map(drop)
+    }
+
+    fn undo(&mut self, op: &str, step: &Json) -> Played<()> {
+        if op == "um.new" {
+            let (name, doc) = (string(step, "as"), string(step, "doc"));
+            self.owners.insert(name.to_owned(), doc.to_owned());
+            let scope = match step.get("on") {
+                Json::String(on) if !on.contains(':') => return Err(Stop::Unsupported("um.new on a document".to_owned())),
+                on => self.address(doc, on)?,
+            };
+            let mut request = Json::object([("op", "undo_new".into()), ("um", name.into()), ("scope", vec![scope].into())]);
+            for key in ["captureTimeout", "trackedOrigins", "ignoreRemoteMapChanges"] {
+                if let Some(value) = step.find(key) {
+                    request.set(key, value.clone());
+                }
+            }
+            return self.ask(doc, request).map(drop);
+        }
+        let request = match op {
+            "um.undo" => "undo",
+            "um.redo" => "redo",
+            "um.stop" => "undo_stop",
+            "um.clear" => "undo_clear",
+            _ => "undo_read",
+        };
+        let doc = self.owners.get(string(step, "um")).cloned().unwrap_or_default();
+        let reply = self.ask(&doc, Json::object([("op", request.into()), ("um", step.get("um").clone())]))?;
+        if op == "um.read" {
+            self.golden.insert(string(step, "as").to_owned(), reply);
+        }
+        Ok(())
+    }
+
+    fn position(&mut self, op: &str, step: &Json) -> Played<()> {
+        let name = string(step, "as").to_owned();
+        match op {
+            "rel.create" => {
+                let doc = string(step, "doc");
+                let mut request = Json::object([("op", "relpos_new".into())]);
+                request.set("h", self.address(doc, step.get("on"))?);
+                request.set("index", step.get("index").clone());
+                request.set("assoc", step.get("assoc").clone());
+                let position = self.ask(doc, request)?;
+                self.blobs.insert(name, position);
+            }
+            "rel.read" => {
+                let position = self.blobs.get(string(step, "rel")).cloned().unwrap_or_default();
+                self.golden.insert(name, position);
+            }
+            "rel.decode" => {
+                let hex = match step.find("hex") {
+                    Some(hex) => hex.clone(),
+                    None => {
+                        let doc = self.docs[0].clone();
+                        self.ask(&doc, Json::object([("op", "relpos_hex".into()), ("json", step.get("json").clone())]))?
+                    }
+                };
+                self.blobs.insert(name, Json::object([("hex", hex)]));
+            }
+            "rel.resolve" => {
+                let position = self.blobs.get(string(step, "rel")).cloned().unwrap_or_default();
+                let mut request = Json::object([("op", "relpos_abs".into()), ("bytes", position.get("hex").clone())]);
+                if let Some(follow) = step.find("follow") {
+                    request.set("follow", follow.clone());
+                }
+                let found = self.ask(string(step, "doc"), request)?;
+                self.golden.insert(name, found);
+            }
+            _ => return Err(Stop::Unsupported(op.to_owned())),
+        }
+        Ok(())
+    }
+
+    fn snapshot(&mut self, op: &str, step: &Json) -> Played<()> {
+        let name = string(step, "as").to_owned();
+        let snapshot = self.blobs.get(string(step, "snap")).cloned().unwrap_or_default();
+        match op {
+            "snap.take" => {
+                let snapshot = self.ask(string(step, "doc"), Json::object([("op", "snapshot".into())]))?;
+                self.blobs.insert(name, snapshot);
+            }
+            "snap.encode" => {
+                let doc = self.docs[0].clone();
+                let request = Json::object([("op", "snapshot_v2".into()), ("snapshot", snapshot.clone())]);
+                let v2 = self.ask(&doc, request)?;
+                self.golden.insert(name, Json::object([("v1", snapshot), ("v2", v2)]));
+            }
+            "snap.equal" => {
+                let equal = self.blobs.get(string(step, "a")) == self.blobs.get(string(step, "b"));
+                self.golden.insert(name, equal.into());
+            }
+            "snap.restore" => {
+                let request = Json::object([("op", "snapshot_restore".into()), ("snapshot", snapshot)]);
+                self.ask(string(step, "doc"), request)?;
+            }
+            _ => return Err(Stop::Unsupported(op.to_owned())),
+        }
+        Ok(())
     }
 
     fn log(&mut self, step: &Json) {

@@ -4,7 +4,10 @@ pub(crate) use yrs::types::text::{DeltaPrelim, TextPrelim};
 pub(crate) use yrs::types::xml::{XmlDeltaPrelim, XmlIn, XmlOut};
 pub(crate) use yrs::types::{Attrs, Delta, ToJson};
 pub(crate) use yrs::updates::decoder::Decode;
-pub(crate) use yrs::updates::encoder::Encode;
+pub(crate) use yrs::types::{Change, DeepObservable, EntryChange, Event, Observable, Path, PathSegment};
+pub(crate) use yrs::undo::{EventKind, Options as UndoOptions, UndoManager};
+pub(crate) use yrs::updates::encoder::{Encode, Encoder, EncoderV1};
+pub(crate) use yrs::{Assoc, ClientID, ID, IndexScope, IndexedSequence, Snapshot, StickyIndex};
 pub(crate) use yrs::{
     Any, Array, ArrayPrelim, ArrayRef, BranchID, Doc, GetString, In, Map, MapPrelim, MapRef, Number, OffsetKind,
     Options, Out, ReadTxn, SharedRef, StateVector, Text, TextRef, Transact, TransactionMut, Update, WriteTxn, Xml,

@@ -9,10 +9,10 @@
 //! string a key, `{"embed": n}` the n-th type in a text), `transact {doc, origin?, ops}` runs several requests in one
 //! transaction, `batch {reqs}` answers several at once, `shape {doc, h}` describes a type.
 
-mod node;
+pub(crate) mod node;
 mod ops;
-mod session;
-mod value;
+pub(crate) mod session;
+pub(crate) mod value;
 
 use super::engine;
 use super::json::{Json, hex, unhex};
@@ -28,15 +28,15 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    fn error(message: impl Into<String>) -> Self {
+    pub(crate) fn error(message: impl Into<String>) -> Self {
         Self { kind: "error", message: message.into() }
     }
 
-    fn decode(message: impl Into<String>) -> Self {
+    pub(crate) fn decode(message: impl Into<String>) -> Self {
         Self { kind: "decode", message: message.into() }
     }
 
-    fn unsupported(what: &str) -> Self {
+    pub(crate) fn unsupported(what: &str) -> Self {
         Self { kind: "unsupported", message: format!("{what} is not supported") }
     }
 

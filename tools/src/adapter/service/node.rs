@@ -11,7 +11,7 @@ use super::{Failure, ops, value};
 
 /// A shared type of any kind.
 #[derive(Clone)]
-pub(super) enum Node {
+pub(crate) enum Node {
     Text(TextRef),
     Array(ArrayRef),
     Map(MapRef),
@@ -123,13 +123,13 @@ impl Node {
     }
 
     /// The failure of asking for what this kind has not.
-    pub(super) fn lacks(&self, what: &str) -> Failure {
+    pub(crate) fn lacks(&self, what: &str) -> Failure {
         Failure::error(format!("a {} has no {what}", self.kind()))
     }
 }
 
 /// The shared type in a value, if it is one that the protocol can name.
-pub(super) fn node_of(out: &Out) -> Option<Node> {
+pub(crate) fn node_of(out: &Out) -> Option<Node> {
     match out {
         Out::YText(node) => Some(Node::Text(node.clone())),
         Out::YArray(node) => Some(Node::Array(node.clone())),
@@ -140,7 +140,7 @@ pub(super) fn node_of(out: &Out) -> Option<Node> {
 
 impl Session {
     /// Finds the type that `h` names, by handle or by path.
-    pub(super) fn find<T: ReadTxn>(&self, txn: &T, h: &Json) -> Result<Node, Failure> {
+    pub(crate) fn find<T: ReadTxn>(&self, txn: &T, h: &Json) -> Result<Node, Failure> {
         let (handle, path) = match h {
             Json::String(handle) => (handle.as_str(), &[][..]),
             Json::Array(path) => (path.first().and_then(Json::as_str).unwrap_or_default(), &path[1..]),

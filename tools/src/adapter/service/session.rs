@@ -2,24 +2,23 @@
 
 use super::super::engine::{Doc, OffsetKind, Options, Transact, TransactionMut};
 use super::super::json::{Json, hex};
+use super::super::more::{self, More};
 use super::node::Node;
 use super::{Failure, ops};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// An update in both formats; V2 arrives right after V1.
-struct Event {
-    origin: Option<String>,
-    v1: Vec<u8>,
-    v2: Option<Vec<u8>>,
-}
+/// What was emitted since the last reply, in order, ready to be sent.
+pub(crate) type Events = Arc<Mutex<Vec<Json>>>;
 
 /// A document with what the protocol needs to remember of it.
-pub(super) struct Session {
-    pub(super) doc: Doc,
+pub(crate) struct Session {
+    pub(crate) doc: Doc,
     /// Every handle given out so far.
     pub(super) nodes: HashMap<String, Node>,
-    events: Arc<Mutex<Vec<Event>>>,
+    /// What the operations of version 2 need.
+    pub(crate) more: More,
+    events: Events,
 }
 
 impl Session {
@@ -33,26 +32,37 @@ impl Session {
             options.guid = guid.into();
         }
         let doc = Doc::with_options(options);
-        let events = Arc::new(Mutex::new(Vec::new()));
+        let events: Events = Arc::default();
         let log = Arc::clone(&events);
         let refused = |error| Failure::error(format!("{error}"));
         doc.observe_update_v1("adapter", move |txn, event| {
-            let origin = txn.origin().map(|origin| String::from_utf8_lossy(origin.as_ref()).into_owned());
-            lock(&log).push(Event { origin, v1: event.update.clone(), v2: None });
+            let origin = txn.origin().map(|origin| String::from_utf8_lossy(origin.as_ref()).into_owned().into());
+            lock(&log).push(Json::object([
+                ("t", "update".into()),
+                ("v1", hex(&event.update).into()),
+                ("origin", origin.unwrap_or_default()),
+                ("v2", Json::Null),
+            ]));
         })
         .map_err(refused)?;
         let log = Arc::clone(&events);
         doc.observe_update_v2("adapter", move |_, event| {
-            if let Some(last) = lock(&log).iter_mut().find(|last| last.v2.is_none()) {
-                last.v2 = Some(event.update.clone());
+            // V2 comes right after V1
+            let mut log = lock(&log);
+            let open = log.iter_mut().find(|e| e.get("t").as_str() == Some("update") && e.get("v2").is_null());
+            if let Some(last) = open {
+                last.set("v2", hex(&event.update).into());
             }
         })
         .map_err(refused)?;
-        Ok(Self { doc, nodes: HashMap::new(), events })
+        Ok(Self { doc, nodes: HashMap::new(), more: More::default(), events })
     }
 
     /// Runs one request in a transaction of its own.
     pub(super) fn run(&mut self, request: &Json) -> Result<Json, Failure> {
+        if let Some(result) = more::run(self, request) {
+            return result;
+        }
         let doc = self.doc.clone();
         let mut txn = open(&doc, request);
         self.exec(&mut txn, request)
@@ -70,17 +80,13 @@ impl Session {
 
     /// Takes the events emitted since the last call.
     pub(super) fn take_events(&self) -> Vec<Json> {
-        lock(&self.events)
-            .drain(..)
-            .map(|event| {
-                Json::object([
-                    ("t", "update".into()),
-                    ("v1", hex(&event.v1).into()),
-                    ("origin", event.origin.map_or(Json::Null, Json::String)),
-                    ("v2", event.v2.map_or(Json::Null, |v2| hex(&v2).into())),
-                ])
-            })
-            .collect()
+        std::mem::take(&mut lock(&self.events))
+    }
+
+    /// Where events are noted.
+    #[allow(dead_code, reason = "an engine without observers of types notes none there")]
+    pub(crate) fn events(&self) -> Events {
+        Arc::clone(&self.events)
     }
 }
 
@@ -93,6 +99,6 @@ pub(super) fn open<'doc>(doc: &'doc Doc, request: &Json) -> TransactionMut<'doc>
 }
 
 /// A panic while an event was being noted must not hide the later ones.
-fn lock(events: &Mutex<Vec<Event>>) -> std::sync::MutexGuard<'_, Vec<Event>> {
+pub(crate) fn lock(events: &Mutex<Vec<Json>>) -> std::sync::MutexGuard<'_, Vec<Json>> {
     events.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -55,7 +55,7 @@ fn special(tag: &str, json: &Json) -> Result<Any, Failure> {
 }
 
 /// Writes a plain value.
-pub(super) fn json(any: &Any) -> Json {
+pub(crate) fn json(any: &Any) -> Json {
     match any {
         Any::Null => Json::Null,
         Any::Undefined => Json::tagged("undefined", []),
@@ -100,6 +100,6 @@ pub(super) fn attrs(json: Option<&Json>) -> Result<Option<Attrs>, Failure> {
 }
 
 /// Writes formatting attributes.
-pub(super) fn attrs_json(attrs: &Attrs) -> Json {
+pub(crate) fn attrs_json(attrs: &Attrs) -> Json {
     Json::Object(attrs.iter().map(|(key, value)| (key.to_string(), json(value))).collect())
 }
