@@ -130,6 +130,7 @@ fn depth_does_not_cost_stack() {
             let again = Any::from_json(&text).expect("deep enough");
             assert_eq!(again, any);
             assert_eq!(json(&again), text);
+            assert!(any.to_string().len() > depth);
             drop(any.clone());
             drop((any, again));
         }

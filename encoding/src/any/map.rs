@@ -140,17 +140,6 @@ impl fmt::Debug for AnyMap {
     }
 }
 
-impl PartialEq for AnyMap {
-    fn eq(&self, other: &Self) -> bool {
-        if let (Some(a), Some(b)) = (&self.0, &other.0)
-            && Arc::ptr_eq(a, b)
-        {
-            return true;
-        }
-        self.len() == other.len() && self.iter().all(|(key, value)| other.get(key) == Some(value))
-    }
-}
-
 impl<T: Into<Any>, S> From<HashMap<String, T, S>> for AnyMap {
     fn from(map: HashMap<String, T, S>) -> Self {
         map.into_iter().collect()

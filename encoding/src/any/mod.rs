@@ -8,7 +8,9 @@
 
 mod binary;
 mod convert;
+mod display;
 mod entries;
+mod equal;
 mod iter;
 mod json;
 mod literal;
@@ -29,11 +31,10 @@ pub use serde_ser::{AnySerializeError, to_any};
 use crate::error::Error;
 use crate::read::Read;
 use crate::write::Write;
-use std::fmt;
 use std::sync::Arc;
 
 /// A value: JSON, `undefined`, or bytes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Any {
     /// `null`.
     Null,
@@ -110,37 +111,6 @@ impl Any {
             Self::Array(values) => Some(values.into()),
             Self::Map(entries) => Some(entries.into()),
             _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Any {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Null => f.write_str("null"),
-            Self::Undefined => f.write_str("undefined"),
-            Self::Bool(value) => value.fmt(f),
-            Self::Number(value) => value.fmt(f),
-            Self::String(value) => f.write_str(value),
-            Self::Array(values) => {
-                f.write_str("[")?;
-                for (i, value) in values.iter().enumerate() {
-                    f.write_str(if i == 0 { "" } else { ", " })?;
-                    value.fmt(f)?;
-                }
-                f.write_str("]")
-            }
-            Self::Map(entries) => {
-                f.write_str("{")?;
-                for (i, (key, value)) in entries.iter().enumerate() {
-                    write!(f, "{}{key}: {value}", if i == 0 { "" } else { ", " })?;
-                }
-                f.write_str("}")
-            }
-            Self::Buffer(bytes) => {
-                f.write_str("0x")?;
-                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-            }
         }
     }
 }
