@@ -23,17 +23,21 @@ use crate::store::Store;
 /// Writes all that a peer with this state lacks, and the complete delete set.
 pub(crate) fn encode_diff<E: Encoder>(store: &Store, known: &StateVector, encoder: &mut E) {
     let order = store.clients_descending();
-    let mut parts = Vec::with_capacity(order.len());
-    for client in &order {
-        let from = known.get(&store.client(*client).id);
-        if from < store.state(*client) {
-            parts.push((*client, from));
-        }
-    }
-    write_blocks(store, encoder, &parts);
+    let from = |client: ClientIdx| known.get(&store.client(client).id);
+    let lacking = order.iter().filter(|client| from(**client) < store.state(**client)).count();
+    encoder.write_var(lacking as u64);
     let mut ranges = Vec::new();
-    for client in &order {
-        deleted_ranges(store, *client, &mut ranges);
+    for client in order {
+        let from = from(client);
+        if from == 0 {
+            // The one look at each block serves both: blocks and delete set.
+            write_section(store, encoder, client, 0, |item| add_deleted(&mut ranges, item));
+            continue;
+        }
+        if from < store.state(client) {
+            write_section(store, encoder, client, from, |_| {});
+        }
+        deleted_ranges(store, client, &mut ranges);
     }
     write_ranges(store, encoder, &ranges);
 }
@@ -46,22 +50,30 @@ pub(crate) fn encode_changes<E: Encoder>(
     parts: &[(ClientIdx, u32)],
     deleted: &[DeletedRange],
 ) {
-    write_blocks(store, encoder, parts);
+    encoder.write_var(parts.len() as u64);
+    for (client, from) in parts {
+        write_section(store, encoder, *client, *from, |_| {});
+    }
     write_ranges(store, encoder, deleted);
 }
 
 /// Appends the deleted ranges of a client in clock order, neighbours joined.
 pub(crate) fn deleted_ranges(store: &Store, client: ClientIdx, ranges: &mut Vec<DeletedRange>) {
-    let begin = ranges.len();
-    for (clock, slot) in store.client(client).blocks.iter() {
-        let item = &store.items[slot];
-        if !item.is_deleted() {
-            continue;
-        }
-        match ranges[begin..].last_mut() {
-            Some(last) if last.clock + last.len == clock => last.len += item.len,
-            _ => ranges.push(DeletedRange { client, clock, len: item.len }),
-        }
+    for (_, slot) in store.client(client).blocks.iter() {
+        add_deleted(ranges, &store.items[slot]);
+    }
+}
+
+/// Appends a block to the deleted ranges if it is deleted; blocks of a client come in clock order.
+#[inline]
+fn add_deleted(ranges: &mut Vec<DeletedRange>, item: &Item) {
+    if !item.is_deleted() {
+        return;
+    }
+    let Id { client, clock } = item.id;
+    match ranges.last_mut() {
+        Some(last) if last.client == client && last.clock + last.len == clock => last.len += item.len,
+        _ => ranges.push(DeletedRange { client, clock, len: item.len }),
     }
 }
 
@@ -76,24 +88,28 @@ fn write_ranges<E: Encoder>(store: &Store, encoder: &mut E, ranges: &[DeletedRan
     write_delete_set(encoder, clients.into_iter());
 }
 
-/// Writes the blocks of clients from a clock on.
-fn write_blocks<E: Encoder>(store: &Store, encoder: &mut E, parts: &[(ClientIdx, u32)]) {
-    encoder.write_var(parts.len() as u64);
-    for (client, from) in parts {
-        let client = store.client(*client);
-        let mut blocks = client.blocks.iter_from(*from);
-        let (Some((start, first)), Some(pos)) = (blocks.next(), client.blocks.position(*from)) else {
-            unreachable!("I1: {:?} has blocks", client.id)
-        };
-        let count = client.blocks.count_from(pos);
-        let offset = from.saturating_sub(start);
-        encoder.write_var(count as u64);
-        encoder.write_client(client.id);
-        encoder.write_var(start + offset);
-        write_block(store, encoder, first, offset);
-        for (_, slot) in blocks {
-            write_block(store, encoder, slot, 0);
-        }
+/// Writes the blocks of a client from a clock on and shows each to `visit`.
+fn write_section<E: Encoder>(
+    store: &Store,
+    encoder: &mut E,
+    client: ClientIdx,
+    from: u32,
+    mut visit: impl FnMut(&Item),
+) {
+    let client = store.client(client);
+    let mut blocks = client.blocks.iter_from(from);
+    let (Some((start, first)), Some(pos)) = (blocks.next(), client.blocks.position(from)) else {
+        unreachable!("I1: {:?} has blocks", client.id)
+    };
+    let offset = from.saturating_sub(start);
+    encoder.write_var(client.blocks.count_from(pos) as u64);
+    encoder.write_client(client.id);
+    encoder.write_var(start + offset);
+    visit(&store.items[first]);
+    write_block(store, encoder, first, offset);
+    for (_, slot) in blocks {
+        visit(&store.items[slot]);
+        write_block(store, encoder, slot, 0);
     }
 }
 

@@ -79,18 +79,11 @@ pub fn write_item_head<E: Encoder>(
     has_parent_sub: bool,
 ) {
     let flag = |set: bool, flag: u8| if set { flag } else { 0 };
-    enc.write_info(
-        content_ref
-            | flag(origin.is_some(), HAS_ORIGIN)
-            | flag(right_origin.is_some(), HAS_RIGHT_ORIGIN)
-            | flag(has_parent_sub, HAS_PARENT_SUB),
-    );
-    if let Some(id) = &origin {
-        enc.write_left_id(id);
-    }
-    if let Some(id) = &right_origin {
-        enc.write_right_id(id);
-    }
+    let info = content_ref
+        | flag(origin.is_some(), HAS_ORIGIN)
+        | flag(right_origin.is_some(), HAS_RIGHT_ORIGIN)
+        | flag(has_parent_sub, HAS_PARENT_SUB);
+    enc.write_info_and_ids(info, origin.as_ref(), right_origin.as_ref());
     if origin.is_some() || right_origin.is_some() {
         return;
     }

@@ -44,6 +44,25 @@ impl EncoderV1 {
         self.buf.write_var(id.client.get());
         self.buf.write_var(id.clock);
     }
+
+    /// Appends the first `len` of a few bytes: a copy of fixed size, cut afterwards, costs no call.
+    #[inline]
+    fn append<const N: usize>(&mut self, bytes: &[u8; N], len: usize) {
+        self.buf.extend_from_slice(bytes);
+        self.buf.truncate(self.buf.len() - (N - len));
+    }
+}
+
+/// Puts a number of variable length into `bytes` from `at` on, and returns where it ends.
+#[inline]
+fn put_var<const N: usize>(bytes: &mut [u8; N], mut at: usize, mut value: u64) -> usize {
+    while value >= 0x80 {
+        bytes[at] = value as u8 | 0x80;
+        value >>= 7;
+        at += 1;
+    }
+    bytes[at] = value as u8;
+    at + 1
 }
 
 impl Write for EncoderV1 {
@@ -95,6 +114,19 @@ impl Encoder for EncoderV1 {
     #[inline]
     fn write_info(&mut self, info: u8) {
         self.buf.push(info);
+    }
+
+    #[inline]
+    fn write_info_and_ids(&mut self, info: u8, origin: Option<&ID>, right_origin: Option<&ID>) {
+        // An info byte and two ids of at most 10 + 5 bytes.
+        let mut bytes = [0; 32];
+        bytes[0] = info;
+        let mut len = 1;
+        for id in [origin, right_origin].into_iter().flatten() {
+            len = put_var(&mut bytes, len, id.client.get());
+            len = put_var(&mut bytes, len, u64::from(id.clock));
+        }
+        self.append(&bytes, len);
     }
 
     #[inline]

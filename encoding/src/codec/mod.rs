@@ -130,6 +130,18 @@ pub trait Encoder: Write {
         self.write_json(value.any());
     }
 
+    #[doc(hidden)]
+    #[inline]
+    fn write_info_and_ids(&mut self, info: u8, origin: Option<&ID>, right_origin: Option<&ID>) {
+        self.write_info(info);
+        if let Some(id) = origin {
+            self.write_left_id(id);
+        }
+        if let Some(id) = right_origin {
+            self.write_right_id(id);
+        }
+    }
+
     /// Writes a string whose length in UTF-16 units is known; like `write_string`, but need not count.
     #[inline]
     fn write_str_utf16(&mut self, s: &str, utf16_len: u32) {
