@@ -14,13 +14,7 @@ use common::wire;
 use std::path::Path;
 
 /// Vectors that wait for a feature: name and what is missing.
-const NOT_YET: &[(&str, &str)] = &[
-    ("text_attributes", "attributes of a text"),
-    ("xml_tree", "XML"),
-    ("xml_hook_and_fragment", "XML"),
-    ("v2_key_column", "XML"),
-    ("subdoc", "sub-documents"),
-];
+const NOT_YET: &[(&str, &str)] = &[("xml_hook_and_fragment", "XML hooks"), ("subdoc", "sub-documents")];
 
 fn vectors() -> Vec<Json> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/vectors/yjs-vectors.json");

@@ -9,7 +9,8 @@ use std::panic::catch_unwind;
 use yatta::types::ToJson;
 use yatta::updates::decoder::Decode as _;
 use yatta::{
-    Any, ArrayPrelim, Doc, In, JsonPath, JsonPathEval, MapPrelim, Out, ReadTxn, StateVector, Transact, WriteTxn, Map,
+    Any, ArrayPrelim, Doc, In, JsonPath, JsonPathEval, Map, MapPrelim, Out, ReadTxn, StateVector, Transact,
+    WriteTxn,
 };
 use yrs::types::ToJson as _;
 use yrs::updates::decoder::Decode as _;
@@ -19,16 +20,16 @@ const KEYS: [&str; 4] = ["a", "b", "c d", "e"];
 
 fn value(rng: &mut Pcg32, depth: u32) -> serde_json::Value {
     use serde_json::Value;
-    match rng.random_range(0..if depth == 0 { 2 } else { 6 }) {
+    match rng.random_range(0..if depth == 0 { 2 } else { 9 }) {
         0 => Value::from(rng.random_range(0..100)),
         1 => Value::from(KEYS[rng.random_range(0..KEYS.len())]),
-        2 | 3 => (0..rng.random_range(0..5)).map(|_| value(rng, depth - 1)).collect(),
+        2..5 => (0..rng.random_range(0..5)).map(|_| value(rng, depth - 1)).collect(),
         _ => object(rng, depth),
     }
 }
 
 fn object(rng: &mut Pcg32, depth: u32) -> serde_json::Value {
-    (0..rng.random_range(0..4))
+    (0..rng.random_range(0..6))
         .map(|_| (KEYS[rng.random_range(0..KEYS.len())].to_owned(), value(rng, depth - 1)))
         .collect::<serde_json::Map<_, _>>()
         .into()
@@ -36,7 +37,7 @@ fn object(rng: &mut Pcg32, depth: u32) -> serde_json::Value {
 
 fn path(rng: &mut Pcg32) -> String {
     let mut path = String::from("$");
-    for _ in 0..rng.random_range(0..5) {
+    for _ in 0..rng.random_range(0..4) {
         path += &match rng.random_range(0..12) {
             0 => ".a".to_owned(),
             1 => ".b".to_owned(),
@@ -101,7 +102,10 @@ fn plain_data_as_in_yrs() {
             Err(_) => panicked += 1,
         }
     }
-    assert!(panicked < compared / 4 && found > compared, "{compared} compared, {panicked} panics, {found} results");
+    assert!(
+        panicked < compared / 4 && found > compared / 2,
+        "{compared} compared, {panicked} panics, {found} results"
+    );
 }
 
 fn prelim(value: &serde_json::Value) -> In {
@@ -157,7 +161,10 @@ fn documents_as_in_yrs() {
             Err(_) => panicked += 1,
         }
     }
-    assert!(panicked < compared / 4 && found > compared, "{compared} compared, {panicked} panics, {found} results");
+    assert!(
+        panicked < compared / 4 && found > compared / 2,
+        "{compared} compared, {panicked} panics, {found} results"
+    );
 }
 
 /// Roots that nobody has asked for by kind, as after an update on a fresh document.
@@ -173,7 +180,10 @@ fn roots_without_a_kind() {
         txn.encode_state_as_update_v1(&StateVector::default())
     };
     let fresh = Doc::with_client_id(2);
-    fresh.transact_mut().apply_update(yatta::Update::decode_v1(&update).expect("an update")).expect("applies");
+    fresh
+        .transact_mut()
+        .apply_update(yatta::Update::decode_v1(&update).expect("an update"))
+        .expect("applies");
     let txn = fresh.transact();
     for (text, expected) in [
         ("$.list[*]", &["10", "20", "30"][..]),

@@ -2,11 +2,15 @@
 
 #[path = "../../tools/src/adapter/engine.rs"]
 pub(crate) mod engine;
-#[path = "../../tools/src/adapter/extra_none.rs"]
+#[path = "../../tools/src/adapter/extra.rs"]
 pub(crate) mod extra;
 pub(crate) use super::json;
-#[path = "../../tools/src/adapter/more_none.rs"]
+#[path = "../../tools/src/adapter/late_none.rs"]
+pub(crate) mod late;
+#[path = "../../tools/src/adapter/more.rs"]
 pub(crate) mod more;
+#[path = "../../tools/src/adapter/presence.rs"]
+pub(crate) mod presence;
 #[allow(clippy::duplicate_mod, reason = "the same protocol on two engines is the point")]
 #[path = "../../tools/src/adapter/service/mod.rs"]
 pub(crate) mod service;

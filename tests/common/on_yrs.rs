@@ -3,8 +3,12 @@
 #[path = "../../tools/src/adapter/extra.rs"]
 pub(crate) mod extra;
 pub(crate) use super::json;
+#[path = "../../tools/src/adapter/late.rs"]
+pub(crate) mod late;
 #[path = "../../tools/src/adapter/more.rs"]
 pub(crate) mod more;
+#[path = "../../tools/src/adapter/presence.rs"]
+pub(crate) mod presence;
 #[path = "yrs_engine.rs"]
 pub(crate) mod engine;
 #[allow(clippy::duplicate_mod, reason = "the same protocol on two engines is the point")]

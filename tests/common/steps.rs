@@ -79,6 +79,8 @@ impl<'a> Player<'a> {
             }
             "transact" => self.transact(step),
             "observe" | "unobserve" => self.observe(op, step),
+            _ if op.starts_with("aw.") => self.awareness(op, step),
+            _ if op.starts_with("sp.") => self.message(op, step),
             _ if op.starts_with("um.") => self.undo(op, step),
             _ if op.starts_with("rel.") => self.position(op, step),
             _ if op.starts_with("snap.") => self.snapshot(op, step),
@@ -289,9 +291,64 @@ impl<'a> Player<'a> {
                 let equal = self.blobs.get(string(step, "a")) == self.blobs.get(string(step, "b"));
                 self.golden.insert(name, equal.into());
             }
+            "snap.contains" => {
+                let update = self.resolve(step.get("update"))?;
+                let doc = self.docs[0].clone();
+                let request = [("op", "snapshot_contains".into()), ("snapshot", snapshot), ("update", update)];
+                let contains = self.ask(&doc, Json::object(request))?;
+                self.golden.insert(name, contains);
+            }
             "snap.restore" => {
                 let request = Json::object([("op", "snapshot_restore".into()), ("snapshot", snapshot)]);
                 self.ask(string(step, "doc"), request)?;
+            }
+            _ => return Err(Stop::Unsupported(op.to_owned())),
+        }
+        Ok(())
+    }
+
+    fn awareness(&mut self, op: &str, step: &Json) -> Played<()> {
+        let name = if op == "aw.new" { "as" } else { "aw" };
+        let request_op = format!("aw_{}", op.trim_start_matches("aw."));
+        let mut request = Json::object([("op", request_op.into()), ("aw", step.get(name).clone())]);
+        for (from, to) in
+            [("client", "clientID"), ("state", "state"), ("key", "key"), ("value", "value"), ("clients", "clients")]
+        {
+            if let Some(value) = step.find(from) {
+                request.set(to, value.clone());
+            }
+        }
+        if op == "aw.apply" {
+            request.set("update", self.resolve(step.get("update"))?);
+        }
+        let reply = self.free(request)?;
+        match op {
+            "aw.encode" => drop(self.blobs.insert(string(step, "as").to_owned(), reply)),
+            "aw.read" => drop(self.golden.insert(string(step, "as").to_owned(), reply)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, op: &str, step: &Json) -> Played<()> {
+        let name = string(step, "as").to_owned();
+        match op {
+            "sp.step1" => {
+                let message = self.ask(string(step, "doc"), Json::object([("op", "sync_step1".into())]))?;
+                self.blobs.insert(name, message);
+            }
+            "sp.update" => {
+                let bytes = self.resolve(step.get("update"))?;
+                let doc = self.docs[0].clone();
+                let message = self.ask(&doc, Json::object([("op", "sync_update".into()), ("bytes", bytes)]))?;
+                self.blobs.insert(name, message);
+            }
+            "sp.handle" => {
+                let bytes = self.resolve(step.get("msg"))?;
+                let request = Json::object([("op", "sync_handle".into()), ("bytes", bytes)]);
+                let reply = self.ask(string(step, "doc"), request)?;
+                self.blobs.insert(name.clone(), reply.get("reply").clone());
+                self.golden.insert(name, reply);
             }
             _ => return Err(Stop::Unsupported(op.to_owned())),
         }

@@ -1,13 +1,20 @@
 //! The crate that the adapter drives, and what it needs beyond the API that yatta shares with yrs.
 
+pub(crate) use yatta::sync::awareness::AwarenessUpdate;
+pub(crate) use yatta::sync::{Awareness, SyncMessage};
 pub(crate) use yatta::types::text::DeltaPrelim;
-pub(crate) use yatta::types::{Attrs, Delta, ToJson};
+pub(crate) use yatta::types::xml::{XmlDeltaPrelim, XmlIn};
+pub(crate) use yatta::types::{
+    Attrs, Change, Delta, EntryChange, Event, Path, PathSegment, ToJson,
+};
+pub(crate) use yatta::undo::{EventKind, Options as UndoOptions, UndoManager};
 pub(crate) use yatta::updates::decoder::Decode;
 pub(crate) use yatta::updates::encoder::Encode;
 pub(crate) use yatta::{
-    Any, Array, ArrayPrelim, ArrayRef, BranchID, Doc, GetString, In, Map, MapPrelim, MapRef, Number, OffsetKind,
-    Options, Out, ReadTxn, SharedRef, StateVector, Text, TextPrelim, TextRef, Transact, TransactionMut, Update,
-    WriteTxn,
+    Any, Array, ArrayPrelim, ArrayRef, Assoc, BranchID, ClientID, DeepObservable, Doc, GetString, ID, In, IndexScope,
+    IndexedSequence, Map, MapPrelim, MapRef, Number, Observable, OffsetKind, Options, Out, ReadTxn, SharedRef, Snapshot,
+    StateVector, StickyIndex, Text, TextPrelim, TextRef, Transact, Transaction, TransactionMut, Update, WriteTxn, Xml,
+    XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef, XmlOut, XmlTextPrelim, XmlTextRef,
 };
 
 /// What `hello` answers.
@@ -59,4 +66,33 @@ pub(crate) fn convert(update: &[u8], to_v2: bool) -> Result<Vec<u8>, String> {
 /// Runs the engine's own invariant check.
 pub(crate) fn check(doc: &Doc) {
     doc.check();
+}
+
+/// Where a position stands now, following undone deletions or not.
+pub(crate) fn offset(position: &StickyIndex, txn: &Transaction<'_>, follow: bool) -> Option<Option<(u32, Assoc)>> {
+    let offset = if follow { position.get_offset(txn) } else { position.get_offset_without_undo(txn) };
+    Some(offset.map(|offset| (offset.index, offset.assoc)))
+}
+
+/// Whether a snapshot contains an update.
+pub(crate) fn snapshot_contains(snapshot: &Snapshot, update: &Update) -> Option<bool> {
+    Some(snapshot.contains_update(update))
+}
+
+/// Restores a snapshot into an update.
+pub(crate) fn restore(txn: &Transaction<'_>, snapshot: &Snapshot) -> Result<Vec<u8>, String> {
+    let doc = snapshot.create_doc(txn).map_err(|error| error.to_string())?;
+    let state = doc.transact().encode_state_as_update_v1(&StateVector::default());
+    Ok(state)
+}
+
+/// Lets undo overwrite what others did to a map.
+pub(crate) fn ignore_remote_map_changes(manager: &mut UndoManager<()>) -> bool {
+    manager.set_ignore_remote_map_changes(true);
+    true
+}
+
+/// Gives a new awareness the state that it has in Yjs.
+pub(crate) fn initial_state(awareness: &mut Awareness) {
+    awareness.set_local_state_raw("{}");
 }

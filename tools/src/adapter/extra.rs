@@ -1,11 +1,12 @@
-//! The kinds beyond text, array and map: XML and sub-documents. See `extra_none.rs` for an engine without them.
+//! The kinds beyond text, array and map: XML and sub-documents.
 
 use super::engine::{
-    Attrs, BranchID, Doc, GetString, In, Options, Out, ReadTxn, SharedRef, Text, TextRef, TransactionMut,
+    Attrs, BranchID, GetString, In, Out, ReadTxn, SharedRef, Text, TextRef, TransactionMut,
     WriteTxn, Xml, XmlDeltaPrelim, XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef,
     XmlIn, XmlOut, XmlTextPrelim, XmlTextRef,
 };
 use super::json::Json;
+use super::late;
 
 /// A shared type of one of these kinds.
 #[derive(Clone)]
@@ -42,6 +43,15 @@ impl Extra {
             Self::Text(_) => "xmltext",
             Self::Element(_) => "xmlelement",
             Self::Fragment(_) => "xmlfragment",
+        }
+    }
+
+    /// The class of Yjs.
+    pub(crate) fn class(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "YXmlText",
+            Self::Element(_) => "YXmlElement",
+            Self::Fragment(_) => "YXmlFragment",
         }
     }
 
@@ -162,15 +172,7 @@ fn xml_out(out: XmlOut) -> Out {
 pub(crate) fn prelim(content: &Json) -> Option<In> {
     let name = || content.get("name").as_str().unwrap_or_default();
     match (content.get("$").as_str()?, content.get("kind").as_str()) {
-        ("doc", _) => {
-            let mut options = Options::default();
-            if let Some(guid) = content.get("guid").as_str() {
-                options.guid = guid.into();
-            }
-            options.auto_load = content.get("autoLoad").as_bool() == Some(true);
-            options.skip_gc = content.get("gc").as_bool() == Some(false);
-            Some(In::Doc(Doc::with_options(options)))
-        }
+        ("doc", _) => late::subdoc_prelim(content),
         ("type", Some("xmltext")) => Some(In::XmlText(XmlDeltaPrelim::default())),
         ("type", Some("xmlelement")) => Some(In::XmlElement(XmlElementPrelim::empty(name()))),
         ("type", Some("xmlfragment")) => Some(In::XmlFragment(XmlFragmentPrelim::default())),
@@ -198,12 +200,4 @@ pub(crate) fn embed(
         }
         _ => return None,
     })
-}
-
-/// The sub-document in a value, as TJSON.
-pub(crate) fn subdoc(out: &Out) -> Option<Json> {
-    match out {
-        Out::YDoc(doc) => Some(Json::tagged("doc", [("guid", doc.guid().to_string().into())])),
-        _ => None,
-    }
 }

@@ -2,19 +2,22 @@
 //!
 //! - `json`: requests and replies, in order of their keys.
 //! - `engine`: which crate is driven, and the few things for which the public API of yrs has no word.
-//! - `extra`: XML and sub-documents, which an engine may lack.
-//! - `more`: events of types, undo, positions and snapshots, which an engine may lack.
+//! - `extra`: XML and sub-documents.
+//! - `more`: events of types, undo, positions and snapshots.
+//! - `late`: what the engine did not have from the start.
+//! - `presence`: awareness and sync messages.
 //! - `service`: the protocol. It sees only those above, so that the tests can mount the same
 //!   files on another engine of the same API and run both from one script.
 //!
 //! The protocol is that of docs/ADAPTER.md (version 1).
 
 pub(crate) mod engine;
-#[path = "extra_none.rs"]
 pub(crate) mod extra;
 pub(crate) mod json;
-#[path = "more_none.rs"]
+#[path = "late_none.rs"]
+pub(crate) mod late;
 pub(crate) mod more;
+pub(crate) mod presence;
 pub(crate) mod service;
 
 use std::io::{self, BufRead, Write};

@@ -1,17 +1,17 @@
-//! The operations of version 2 of the protocol: events of types, undo, relative positions, snapshots. See
-//! `more_none.rs` for an engine without them.
+//! The operations of version 2 of the protocol: events of types, undo, relative positions, snapshots.
 //!
 //! They run outside the transaction that other operations get: undo opens its own, and observers are told at the end
 //! of one. Events of types come with the reply that caused them, as `{"t": "event", "as", "event"}`.
 
 use super::engine::{
-    Assoc, BranchID, Change, DeepObservable, Delta, EncoderV1, EntryChange, Event, EventKind, ID, IndexScope,
-    IndexedSequence, Observable, Out, Path, PathSegment, ReadTxn, SharedRef, Snapshot, StickyIndex, ToJson, Transact,
-    TransactionMut, UndoManager, UndoOptions,
+    Assoc, BranchID, Change, ClientID, Decode, DeepObservable, Delta, Encode, EntryChange, Event, EventKind, GetString,
+    ID, IndexScope, IndexedSequence, Observable, Out, Path, PathSegment, ReadTxn, SharedRef, Snapshot, StickyIndex,
+    ToJson, Transact, TransactionMut, UndoManager, UndoOptions, Update, ignore_remote_map_changes, offset, restore,
+    snapshot_contains,
 };
-use super::engine::{ClientID, Decode, Encode, Encoder, GetString};
 use super::extra::Extra;
 use super::json::{Json, hex, unhex};
+use super::late;
 use super::service::node::Node;
 use super::service::session::{Events, Session, lock};
 use super::service::{Failure, value};
@@ -38,7 +38,7 @@ pub(crate) fn run(session: &mut Session, request: &Json) -> Option<Result<Json, 
         "undo_new" => new_manager(session, request),
         "undo" | "redo" | "undo_stop" | "undo_clear" | "undo_read" => manage(session, op, request),
         "relpos_new" | "relpos_abs" | "relpos_hex" => position(session, op, request),
-        "snapshot" | "snapshot_v2" | "snapshot_restore" => snapshot(session, op, request),
+        "snapshot" | "snapshot_v2" | "snapshot_contains" | "snapshot_restore" => snapshot(session, op, request),
         _ => return None,
     })
 }
@@ -61,11 +61,12 @@ fn observe(session: &mut Session, request: &Json) -> Result<Json, Failure> {
     let name = request.get("as").as_str().unwrap_or_default().to_owned();
     if request.get("op").as_str() == Some("unobserve") {
         if let Some((node, deep)) = session.more.observers.remove(&name) {
-            with_handle!(&node, handle => if deep {
-                handle.unobserve_deep(name.as_str());
-            } else {
-                handle.unobserve(name.as_str());
-            });
+            match &node {
+                Node::Text(handle) => forget(handle, &name, deep),
+                Node::Array(handle) => forget(handle, &name, deep),
+                Node::Map(handle) => forget(handle, &name, deep),
+                Node::Extra(extra) => late::unobserve(extra, &name, deep),
+            }
         }
         return Ok(Json::Null);
     }
@@ -77,62 +78,71 @@ fn observe(session: &mut Session, request: &Json) -> Result<Json, Failure> {
     let deep = request.get("deep").as_bool() == Some(true);
     let events = session.events();
     if deep {
-        let key = name.clone();
-        with_handle!(&node, handle => handle.observe_deep(key.as_str(), {
-            let key = key.clone();
-            move |txn, all| {
-                let json: Vec<Json> = all.iter().map(|event| event_json(txn, event)).collect();
-                note(&events, &key, json.into());
-            }
-        }));
+        match &node {
+            Node::Text(handle) => observe_deep(handle, &name, events),
+            Node::Array(handle) => observe_deep(handle, &name, events),
+            Node::Map(handle) => observe_deep(handle, &name, events),
+            Node::Extra(extra) => late::observe_deep(extra, &name, events)?,
+        }
     } else {
-        observe_shallow(&node, name.clone(), events);
+        observe_shallow(&node, name.clone(), events)?;
     }
     session.more.observers.insert(name, (node, deep));
     Ok(Json::Null)
 }
 
-fn observe_shallow(node: &Node, key: String, events: Events) {
-    let name = key.clone();
-    match node {
-        Node::Text(handle) => handle.observe(name.as_str(), move |txn, e| {
-            note(&events, &key, told(txn, &e.path(), deltas(txn, e.delta(txn)), &HashMap::new()));
-        }),
-        Node::Array(handle) => handle.observe(name.as_str(), move |txn, e| {
-            note(&events, &key, told(txn, &e.path(), changes(txn, e.delta(txn)), &HashMap::new()));
-        }),
-        Node::Map(handle) => handle.observe(name.as_str(), move |txn, e| {
-            note(&events, &key, told(txn, &e.path(), Vec::new(), e.keys(txn)));
-        }),
-        Node::Extra(Extra::Text(handle)) => handle.observe(name.as_str(), move |txn, e| {
-            note(&events, &key, told(txn, &e.path(), deltas(txn, e.delta(txn)), e.keys(txn)));
-        }),
-        Node::Extra(Extra::Element(handle)) => handle.observe(name.as_str(), move |txn, e| {
-            note(&events, &key, told(txn, &e.path(), changes(txn, e.delta(txn)), e.keys(txn)));
-        }),
-        Node::Extra(Extra::Fragment(handle)) => handle.observe(name.as_str(), move |txn, e| {
-            note(&events, &key, told(txn, &e.path(), changes(txn, e.delta(txn)), e.keys(txn)));
-        }),
+/// Ends a subscription.
+pub(crate) fn forget<T: Observable + DeepObservable>(handle: &T, key: &str, deep: bool) {
+    if deep {
+        handle.unobserve_deep(key);
+    } else {
+        handle.unobserve(key);
     }
 }
 
-fn note(events: &Events, key: &str, event: Json) {
+/// Notes all events in and below a type.
+pub(crate) fn observe_deep<T: DeepObservable>(handle: &T, key: &str, events: Events) {
+    let name = key.to_owned();
+    handle.observe_deep(key, move |txn, all| {
+        let json: Vec<Json> = all.iter().map(|event| event_json(txn, event)).collect();
+        note(&events, &name, json.into());
+    });
+}
+
+fn observe_shallow(node: &Node, key: String, events: Events) -> Result<(), Failure> {
+    let name = key.clone();
+    match node {
+        Node::Text(handle) => handle.observe(name.as_str(), move |txn, e| {
+            note(&events, &key, told(&e.path(), deltas(txn, e.delta(txn)), Vec::new()));
+        }),
+        Node::Array(handle) => handle.observe(name.as_str(), move |txn, e| {
+            note(&events, &key, told(&e.path(), changes(txn, e.delta(txn)), Vec::new()));
+        }),
+        Node::Map(handle) => handle.observe(name.as_str(), move |txn, e| {
+            note(&events, &key, told(&e.path(), Vec::new(), keys(txn, e.keys(txn).iter())));
+        }),
+        Node::Extra(extra) => late::observe(extra, key, events)?,
+    }
+    Ok(())
+}
+
+/// Notes an event for the observer of this name.
+pub(crate) fn note(events: &Events, key: &str, event: Json) {
     lock(events).push(Json::object([("t", "event".into()), ("as", key.into()), ("event", event)]));
 }
 
 fn event_json(txn: &TransactionMut<'_>, event: &Event) -> Json {
     match event {
-        Event::Text(e) => told(txn, &e.path(), deltas(txn, e.delta(txn)), &HashMap::new()),
-        Event::Array(e) => told(txn, &e.path(), changes(txn, e.delta(txn)), &HashMap::new()),
-        Event::Map(e) => told(txn, &e.path(), Vec::new(), e.keys(txn)),
-        Event::XmlText(e) => told(txn, &e.path(), deltas(txn, e.delta(txn)), e.keys(txn)),
-        Event::XmlFragment(e) => told(txn, &e.path(), changes(txn, e.delta(txn)), e.keys(txn)),
-        Event::Weak(_) => Json::Null,
+        Event::Text(e) => told(&e.path(), deltas(txn, e.delta(txn)), Vec::new()),
+        Event::Array(e) => told(&e.path(), changes(txn, e.delta(txn)), Vec::new()),
+        Event::Map(e) => told(&e.path(), Vec::new(), keys(txn, e.keys(txn).iter())),
+        #[allow(unreachable_patterns, reason = "an engine without XML has no other event")]
+        other => late::event_json(txn, other),
     }
 }
 
 /// Path, delta, and the keys if there are any.
-fn told(txn: &TransactionMut<'_>, path: &Path, delta: Vec<Json>, keys: &HashMap<Arc<str>, EntryChange>) -> Json {
+pub(crate) fn told(path: &Path, delta: Vec<Json>, keys: Vec<(String, Json)>) -> Json {
     let segment = |segment: &PathSegment| match segment {
         PathSegment::Key(key) => Json::String(key.to_string()),
         PathSegment::Index(index) => Json::from(*index),
@@ -140,21 +150,29 @@ fn told(txn: &TransactionMut<'_>, path: &Path, delta: Vec<Json>, keys: &HashMap<
     let path: Vec<Json> = path.iter().map(segment).collect();
     let mut event = Json::object([("path", path.into()), ("delta", delta.into())]);
     if !keys.is_empty() {
-        let mut entries = Json::Object(Vec::new());
-        for (key, change) in keys {
-            let (action, old) = match change {
-                EntryChange::Inserted(_) => ("add", Json::tagged("undefined", [])),
-                EntryChange::Updated(old, _) => ("update", content(txn, old)),
-                EntryChange::Removed(old) => ("delete", content(txn, old)),
-            };
-            entries.set(key, Json::object([("action", action.into()), ("oldValue", old)]));
-        }
-        event.set("keys", entries);
+        event.set("keys", Json::Object(keys));
     }
     event
 }
 
-fn deltas(txn: &TransactionMut<'_>, delta: &[Delta]) -> Vec<Json> {
+/// Changes of keys.
+pub(crate) fn keys<'a>(
+    txn: &TransactionMut<'_>,
+    keys: impl Iterator<Item = (&'a Arc<str>, &'a EntryChange)>,
+) -> Vec<(String, Json)> {
+    let entry = |(key, change): (&Arc<str>, &EntryChange)| {
+        let (action, old) = match change {
+            EntryChange::Inserted(_) => ("add", Json::tagged("undefined", [])),
+            EntryChange::Updated(old, _) => ("update", content(txn, old)),
+            EntryChange::Removed(old) => ("delete", content(txn, old)),
+        };
+        (key.to_string(), Json::object([("action", action.into()), ("oldValue", old)]))
+    };
+    keys.map(entry).collect()
+}
+
+/// The steps of a text event.
+pub(crate) fn deltas(txn: &TransactionMut<'_>, delta: &[Delta]) -> Vec<Json> {
     let step = |step: &Delta| {
         let (mut json, attrs) = match step {
             Delta::Inserted(out, attrs) => (Json::object([("insert", content(txn, out))]), attrs),
@@ -169,7 +187,8 @@ fn deltas(txn: &TransactionMut<'_>, delta: &[Delta]) -> Vec<Json> {
     delta.iter().map(step).collect()
 }
 
-fn changes(txn: &TransactionMut<'_>, delta: &[Change]) -> Vec<Json> {
+/// The steps of a list event.
+pub(crate) fn changes(txn: &TransactionMut<'_>, delta: &[Change]) -> Vec<Json> {
     let step = |step: &Change| match step {
         Change::Added(all) => {
             let all: Vec<Json> = all.iter().map(|out| content(txn, out)).collect();
@@ -189,11 +208,10 @@ fn content(txn: &TransactionMut<'_>, out: &Out) -> Json {
         Out::YText(node) => typed("YText", "json", node.get_string(txn).into()),
         Out::YArray(node) => typed("YArray", "json", value::json(&node.to_json(txn))),
         Out::YMap(node) => typed("YMap", "json", value::json(&node.to_json(txn))),
-        Out::YXmlText(node) => typed("YXmlText", "string", node.get_string(txn).into()),
-        Out::YXmlElement(node) => typed("YXmlElement", "string", node.get_string(txn).into()),
-        Out::YXmlFragment(node) => typed("YXmlFragment", "string", node.get_string(txn).into()),
-        Out::YDoc(doc) => Json::tagged("doc", [("guid", doc.guid().to_string().into())]),
-        _ => Json::tagged("undefined", []),
+        _ => match Extra::of(out) {
+            Some(node) => typed(node.class(), "string", node.string(txn).into()),
+            None => late::subdoc(out).unwrap_or_else(|| Json::tagged("undefined", [])),
+        },
     }
 }
 
@@ -205,10 +223,10 @@ fn new_manager(session: &mut Session, request: &Json) -> Result<Json, Failure> {
     for origin in request.get("trackedOrigins").items() {
         options.tracked_origins.insert(origin.as_str().unwrap_or_default().into());
     }
-    if request.find("ignoreRemoteMapChanges").is_some() {
+    let mut manager = UndoManager::with_options(options);
+    if request.get("ignoreRemoteMapChanges").as_bool() == Some(true) && !ignore_remote_map_changes(&mut manager) {
         return Err(Failure::unsupported("ignoreRemoteMapChanges"));
     }
-    let mut manager = UndoManager::with_options(options);
     let doc = session.doc.clone();
     for h in request.get("scope").items() {
         let node = session.find(&doc.transact(), h)?;
@@ -276,9 +294,7 @@ fn position(session: &mut Session, op: &str, request: &Json) -> Result<Json, Fai
             let position = match &node {
                 Node::Text(handle) => handle.sticky_index(&txn, index, assoc),
                 Node::Array(handle) => handle.sticky_index(&txn, index, assoc),
-                Node::Extra(Extra::Text(handle)) => handle.sticky_index(&txn, index, assoc),
-                Node::Extra(Extra::Element(handle)) => handle.sticky_index(&txn, index, assoc),
-                Node::Extra(Extra::Fragment(handle)) => handle.sticky_index(&txn, index, assoc),
+                Node::Extra(extra) => late::position(extra, &txn, index, assoc)?,
                 Node::Map(_) => return Err(node.lacks("positions")),
             };
             let position = position.ok_or_else(|| Failure::error("no position there"))?;
@@ -298,15 +314,15 @@ fn position(session: &mut Session, op: &str, request: &Json) -> Result<Json, Fai
             Ok(hex(&StickyIndex::new(scope, assoc(json.get("assoc"))).encode_v1()).into())
         }
         _ => {
-            if request.get("follow").as_bool() == Some(false) {
-                return Err(Failure::unsupported("a position that does not follow undone deletions"));
-            }
             let bytes = unhex(request.get("bytes").as_str().unwrap_or_default()).map_err(Failure::error)?;
             let position = StickyIndex::decode_v1(&bytes).map_err(|error| Failure::decode(error.to_string()))?;
-            let offset = position.get_offset(&txn);
-            Ok(offset.map_or(Json::Null, |offset| {
-                let assoc = if offset.assoc == Assoc::Before { -1.0 } else { 0.0 };
-                Json::object([("index", offset.index.into()), ("assoc", Json::Number(assoc))])
+            let follow = request.get("follow").as_bool() != Some(false);
+            let offset = offset(&position, &txn, follow);
+            let offset =
+                offset.ok_or_else(|| Failure::unsupported("a position that does not follow undone deletions"))?;
+            Ok(offset.map_or(Json::Null, |(index, assoc)| {
+                let assoc = if assoc == Assoc::Before { -1.0 } else { 0.0 };
+                Json::object([("index", index.into()), ("assoc", Json::Number(assoc))])
             }))
         }
     }
@@ -340,7 +356,11 @@ fn snapshot(session: &mut Session, op: &str, request: &Json) -> Result<Json, Fai
     if op == "snapshot_v2" {
         return Ok(hex(&snapshot.encode_v2()).into());
     }
-    let mut encoder = EncoderV1::new();
-    txn.encode_state_from_snapshot(&snapshot, &mut encoder).map_err(|error| Failure::error(error.to_string()))?;
-    Ok(hex(&encoder.to_vec()).into())
+    if op == "snapshot_contains" {
+        let update = unhex(request.get("update").as_str().unwrap_or_default()).map_err(Failure::error)?;
+        let update = Update::decode_v1(&update).map_err(|error| Failure::decode(error.to_string()))?;
+        let contains = snapshot_contains(&snapshot, &update);
+        return contains.map(Json::from).ok_or_else(|| Failure::unsupported("whether a snapshot contains an update"));
+    }
+    restore(&txn, &snapshot).map(|bytes| hex(&bytes).into()).map_err(Failure::error)
 }

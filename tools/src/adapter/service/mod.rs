@@ -16,6 +16,7 @@ pub(crate) mod value;
 
 use super::engine;
 use super::json::{Json, hex, unhex};
+use super::presence::{self, Presence};
 use session::Session;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,6 +50,7 @@ impl Failure {
 #[derive(Default)]
 pub(crate) struct Service {
     docs: HashMap<String, Session>,
+    presence: Presence,
 }
 
 impl Service {
@@ -100,7 +102,7 @@ impl Service {
             }
             _ => {}
         }
-        if let Some(result) = without_document(request) {
+        if let Some(result) = without_document(request).or_else(|| presence::run(&mut self.presence, request)) {
             return result.map_or_else(Failure::reply, |r| ok(r, Vec::new()));
         }
         let Some(session) = self.docs.get_mut(request.get("doc").as_str().unwrap_or_default()) else {

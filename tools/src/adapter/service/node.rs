@@ -6,6 +6,7 @@ use super::super::engine::{
 };
 use super::super::extra::{self, Extra};
 use super::super::json::Json;
+use super::super::late;
 use super::session::Session;
 use super::{Failure, ops, value};
 
@@ -180,7 +181,7 @@ impl Session {
                 Json::tagged("type", [("kind", kind.into()), ("h", self.remember(node).into())])
             }
             (Out::Any(any), _) => value::json(any),
-            _ => extra::subdoc(out).unwrap_or_else(|| Json::tagged("undefined", [])),
+            _ => late::subdoc(out).unwrap_or_else(|| Json::tagged("undefined", [])),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::super::engine::{Doc, OffsetKind, Options, Transact, TransactionMut};
 use super::super::json::{Json, hex};
 use super::super::more::{self, More};
+use super::super::presence;
 use super::node::Node;
 use super::{Failure, ops};
 use std::collections::HashMap;
@@ -60,7 +61,7 @@ impl Session {
 
     /// Runs one request in a transaction of its own.
     pub(super) fn run(&mut self, request: &Json) -> Result<Json, Failure> {
-        if let Some(result) = more::run(self, request) {
+        if let Some(result) = more::run(self, request).or_else(|| presence::sync(self, request)) {
             return result;
         }
         let doc = self.doc.clone();

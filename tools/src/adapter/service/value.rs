@@ -5,7 +5,7 @@ use super::super::json::{Json, hex, unhex};
 use super::Failure;
 
 /// Reads a plain value.
-pub(super) fn any(json: &Json) -> Result<Any, Failure> {
+pub(crate) fn any(json: &Json) -> Result<Any, Failure> {
     Ok(match json {
         Json::Null => Any::Null,
         Json::Bool(value) => Any::Bool(*value),

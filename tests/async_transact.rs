@@ -1,0 +1,147 @@
+//! Async transactions, on an executor of a few lines: they wait, they are woken, they may be sent to other threads.
+
+use async_trait::async_trait;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use yatta::sync::protocol::AsyncProtocol;
+use yatta::sync::{Awareness, DefaultProtocol, Error, Message, SyncMessage};
+use yatta::updates::encoder::{Encode, EncoderV1};
+use yatta::{AsyncTransact, Doc, GetString, ReadTxn, StateVector, Text, Transact};
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Two tasks of one thread: the second waits for the first, which would be a deadlock for `transact_mut`.
+#[test]
+fn a_task_waits_for_one_of_the_same_thread() {
+    let doc = Doc::new();
+    let count = Arc::new(Count::default());
+    let waker = Waker::from(Arc::clone(&count));
+    let mut context = Context::from_waker(&waker);
+
+    let reading = Transact::transact(&doc);
+    let mut write = pin!(AsyncTransact::transact_mut_with(&doc, "me"));
+    assert!(write.as_mut().poll(&mut context).is_pending());
+    let other = block_on(AsyncTransact::transact(&doc));
+    drop(other);
+    assert!(write.as_mut().poll(&mut context).is_pending());
+    drop(reading);
+    assert!(count.0.load(Ordering::SeqCst) >= 1, "woken");
+    let Poll::Ready(txn) = write.as_mut().poll(&mut context) else { panic!("nobody holds the lock") };
+    assert_eq!(txn.origin(), Some(&"me".into()));
+
+    let mut read = pin!(AsyncTransact::transact(&doc));
+    assert!(read.as_mut().poll(&mut context).is_pending());
+    let before = count.0.load(Ordering::SeqCst);
+    drop(txn);
+    assert_eq!(count.0.load(Ordering::SeqCst), before + 1);
+    assert!(read.as_mut().poll(&mut context).is_ready());
+    let before = count.0.load(Ordering::SeqCst);
+    drop(Transact::transact_mut(&doc));
+    assert_eq!(count.0.load(Ordering::SeqCst), before, "nobody waits");
+}
+
+/// A lost wake-up would make this hang.
+#[test]
+fn tasks_and_threads_take_turns() {
+    const EACH: usize = 2000;
+    let doc = Doc::new();
+    let text = doc.get_or_insert_text("t");
+    thread::scope(|scope| {
+        for id in 0..4 {
+            let (doc, text) = (&doc, &text);
+            scope.spawn(move || {
+                for _ in 0..EACH {
+                    if id == 0 {
+                        text.push(&mut Transact::transact_mut(doc), "a");
+                    } else {
+                        block_on(async { text.push(&mut AsyncTransact::transact_mut(doc).await, "b") });
+                    }
+                }
+            });
+        }
+        scope.spawn(|| (0..EACH).for_each(|_| drop(block_on(AsyncTransact::transact(&doc)))));
+    });
+    assert_eq!(text.len(&Transact::transact(&doc)) as usize, 4 * EACH);
+}
+
+fn is_send<T: Send>(value: T) -> T {
+    value
+}
+
+#[test]
+fn futures_may_be_sent() {
+    let doc = Doc::new();
+    let mut awareness = Awareness::new(doc.clone());
+    drop(block_on(is_send(AsyncTransact::transact(&doc))));
+    drop(block_on(is_send(AsyncTransact::transact_mut(&doc))));
+    block_on(is_send(AsyncProtocol::handle(&DefaultProtocol, &mut awareness, &[3]))).expect("a query");
+}
+
+#[test]
+fn the_async_protocol_answers_as_the_other() {
+    let mut alice = Awareness::new(Doc::with_client_id(1));
+    alice.doc().get_or_insert_text("t").push(&mut Transact::transact_mut(alice.doc()), "abc");
+    alice.set_local_state("here").expect("JSON");
+    let mut bob = Awareness::new(Doc::with_client_id(2));
+    let start = block_on(AsyncProtocol::start::<EncoderV1>(&DefaultProtocol, &bob)).expect("starts");
+    assert_eq!(start[0], Message::Sync(SyncMessage::SyncStep1(StateVector::default())));
+    for message in start {
+        let answers = block_on(AsyncProtocol::handle(&DefaultProtocol, &mut alice, &message.encode_v1()));
+        for answer in answers.expect("handled") {
+            block_on(AsyncProtocol::handle(&DefaultProtocol, &mut bob, &answer.encode_v1()))
+                .expect("handled");
+        }
+    }
+    let text = bob.doc().get_or_insert_text("t");
+    assert_eq!(text.get_string(&Transact::transact(bob.doc())), "abc");
+    assert!(!Transact::transact(bob.doc()).has_missing_updates());
+}
+
+/// An `impl` as it is written for yrs.
+struct ReadOnly;
+
+#[async_trait]
+impl AsyncProtocol for ReadOnly {
+    async fn handle_sync_step2(&self, _: &mut Awareness, _: yatta::Update) -> Result<Option<Message>, Error> {
+        Err(Error::PermissionDenied { reason: "read only".to_owned() })
+    }
+}
+
+#[test]
+fn methods_can_be_overridden() {
+    let mut awareness = Awareness::default();
+    let update = Message::Sync(SyncMessage::Update(vec![0, 0])).encode_v1();
+    let refused = block_on(ReadOnly.handle(&mut awareness, &update));
+    assert!(matches!(refused, Err(Error::PermissionDenied { .. })), "{refused:?}");
+}
