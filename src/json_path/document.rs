@@ -74,7 +74,9 @@ impl<'a, T: ReadTxn> Source<'a> for Root<'a, T> {
         match node {
             Some(Out::YArray(array)) => boxed(array.iter(self.0)),
             Some(Out::UndefinedRef(branch)) => boxed(ArrayRef::from(branch.clone()).iter(self.0)),
-            Some(Out::Any(any @ Any::Array(_))) => boxed(any.clone().try_into_iter()?.map(|(_, value)| Out::Any(value))),
+            Some(Out::Any(any @ Any::Array(_))) => {
+                boxed(any.clone().try_into_iter()?.map(|(_, value)| Out::Any(value)))
+            }
             _ => None,
         }
     }

@@ -172,9 +172,9 @@ impl<'a> Parser<'a> {
         }
         let bound = |place: usize, default: u32| match bounds.get(place) {
             None | Some(&"") => Ok(default),
-            Some(text) => text
-                .parse()
-                .or_else(|_| self.error(&format!("`{text}` is no bound of a slice: these are numbers from 0 up"))),
+            Some(text) => text.parse().or_else(|_| {
+                self.error(&format!("`{text}` is no bound of a slice: these are numbers from 0 up"))
+            }),
         };
         Ok(Step::Slice(bound(0, 0)?, bound(1, u32::MAX)?, bound(2, 1)?))
     }
@@ -228,8 +228,23 @@ mod tests {
     #[test]
     fn refused() {
         for path in [
-            "$.", "$.1", "$.a b", "$[", "$['a", "$[']", "$['']x'", "$['a' 'b']", "$['a',]", "$[a]", "$[]", "$[1,]", "$[-2:]",
-            "$[1:2:3:4]", "$.a-b", "$[99999999999]", "$[?(@['name'] == 'Ada')]",
+            "$.",
+            "$.1",
+            "$.a b",
+            "$[",
+            "$['a",
+            "$[']",
+            "$['']x'",
+            "$['a' 'b']",
+            "$['a',]",
+            "$[a]",
+            "$[]",
+            "$[1,]",
+            "$[-2:]",
+            "$[1:2:3:4]",
+            "$.a-b",
+            "$[99999999999]",
+            "$[?(@['name'] == 'Ada')]",
         ] {
             let error = JsonPath::parse(path).expect_err(path).to_string();
             assert!(error.contains(path), "{error}");

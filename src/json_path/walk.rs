@@ -145,7 +145,8 @@ impl<'a, S: Source<'a>> Walk<'a, S> {
                 }
                 Outcome::Nothing => {
                     // below a `..` the same step is tried further down
-                    frame.children = if frame.descending { self.source.children(&frame.current) } else { None };
+                    frame.children =
+                        if frame.descending { self.source.children(&frame.current) } else { None };
                     if frame.children.is_none() {
                         self.frames.pop();
                     }

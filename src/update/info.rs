@@ -17,7 +17,8 @@ impl Update {
     pub fn extends(&self, state_vector: &StateVector) -> bool {
         self.sections.iter().any(|section| {
             let next = state_vector.get(&self.section_client(section));
-            let news = |block: &UpdateBlock| block.clock <= next && block.end() > next && block.kind != Kind::Skip;
+            let news =
+                |block: &UpdateBlock| block.clock <= next && block.end() > next && block.kind != Kind::Skip;
             self.blocks_of(section).iter().any(news)
         })
     }

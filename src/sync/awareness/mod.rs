@@ -241,7 +241,11 @@ impl Awareness {
     ///
     /// # Errors
     /// [`Error::Serde`] when a state is not JSON; then nothing is taken in.
-    pub fn apply_update_with<O: Into<Origin>>(&mut self, update: AwarenessUpdate, origin: O) -> Result<(), Error> {
+    pub fn apply_update_with<O: Into<Origin>>(
+        &mut self,
+        update: AwarenessUpdate,
+        origin: O,
+    ) -> Result<(), Error> {
         self.apply(&update, Some(origin.into())).map(|_| ())
     }
 
@@ -249,7 +253,10 @@ impl Awareness {
     ///
     /// # Errors
     /// [`Error::Serde`] when a state is not JSON; then nothing is taken in.
-    pub fn apply_update_summary(&mut self, update: AwarenessUpdate) -> Result<Option<AwarenessUpdateSummary>, Error> {
+    pub fn apply_update_summary(
+        &mut self,
+        update: AwarenessUpdate,
+    ) -> Result<Option<AwarenessUpdateSummary>, Error> {
         self.apply(&update, None)
     }
 

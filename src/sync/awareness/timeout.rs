@@ -28,7 +28,9 @@ impl Awareness {
             summary.updated.push(own);
         }
         let outdated = self.states.iter().filter(|(client, state)| {
-            **client != own && state.data.is_some() && now.saturating_sub(state.last_updated) >= OUTDATED_TIMEOUT
+            **client != own
+                && state.data.is_some()
+                && now.saturating_sub(state.last_updated) >= OUTDATED_TIMEOUT
         });
         summary.removed = outdated.map(|(client, _)| *client).collect::<Vec<ClientID>>();
         if !summary.removed.is_empty() {

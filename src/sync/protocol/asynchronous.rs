@@ -46,7 +46,11 @@ pub trait AsyncProtocol {
     ///
     /// # Errors
     /// When an update is malformed or the handler fails.
-    async fn handle_message(&self, awareness: &mut Awareness, message: Message) -> Result<Option<Message>, Error> {
+    async fn handle_message(
+        &self,
+        awareness: &mut Awareness,
+        message: Message,
+    ) -> Result<Option<Message>, Error> {
         match message {
             Message::Sync(SyncMessage::SyncStep1(state)) => self.handle_sync_step1(awareness, state).await,
             Message::Sync(SyncMessage::SyncStep2(update)) => {
@@ -66,7 +70,11 @@ pub trait AsyncProtocol {
     ///
     /// # Errors
     /// Never, by default.
-    async fn handle_sync_step1(&self, awareness: &mut Awareness, sv: StateVector) -> Result<Option<Message>, Error> {
+    async fn handle_sync_step1(
+        &self,
+        awareness: &mut Awareness,
+        sv: StateVector,
+    ) -> Result<Option<Message>, Error> {
         let update = awareness.doc().transact().await.encode_state_as_update_v1(&sv);
         Ok(Some(Message::Sync(SyncMessage::SyncStep2(update))))
     }
@@ -75,7 +83,11 @@ pub trait AsyncProtocol {
     ///
     /// # Errors
     /// When the update cannot be applied.
-    async fn handle_sync_step2(&self, awareness: &mut Awareness, update: Update) -> Result<Option<Message>, Error> {
+    async fn handle_sync_step2(
+        &self,
+        awareness: &mut Awareness,
+        update: Update,
+    ) -> Result<Option<Message>, Error> {
         awareness.doc().transact_mut().await.apply_update(update)?;
         Ok(None)
     }
@@ -84,7 +96,11 @@ pub trait AsyncProtocol {
     ///
     /// # Errors
     /// When the update cannot be applied.
-    async fn handle_update(&self, awareness: &mut Awareness, update: Update) -> Result<Option<Message>, Error> {
+    async fn handle_update(
+        &self,
+        awareness: &mut Awareness,
+        update: Update,
+    ) -> Result<Option<Message>, Error> {
         self.handle_sync_step2(awareness, update).await
     }
 

@@ -49,7 +49,9 @@ pub trait Protocol {
             Message::Sync(SyncMessage::SyncStep2(update)) => {
                 self.handle_sync_step2(awareness, Update::decode_v1(&update)?)
             }
-            Message::Sync(SyncMessage::Update(update)) => self.handle_update(awareness, Update::decode_v1(&update)?),
+            Message::Sync(SyncMessage::Update(update)) => {
+                self.handle_update(awareness, Update::decode_v1(&update)?)
+            }
             Message::Auth(deny_reason) => self.handle_auth(awareness, deny_reason),
             Message::AwarenessQuery => self.handle_awareness_query(awareness),
             Message::Awareness(update) => self.handle_awareness_update(awareness, update),
@@ -61,7 +63,11 @@ pub trait Protocol {
     ///
     /// # Errors
     /// Never, by default.
-    fn handle_sync_step1(&self, awareness: &mut Awareness, sv: StateVector) -> Result<Option<Message>, Error> {
+    fn handle_sync_step1(
+        &self,
+        awareness: &mut Awareness,
+        sv: StateVector,
+    ) -> Result<Option<Message>, Error> {
         let update = awareness.doc().transact().encode_state_as_update_v1(&sv);
         Ok(Some(Message::Sync(SyncMessage::SyncStep2(update))))
     }
@@ -87,7 +93,11 @@ pub trait Protocol {
     ///
     /// # Errors
     /// [`Error::PermissionDenied`] when it is refused.
-    fn handle_auth(&self, _awareness: &mut Awareness, deny_reason: Option<String>) -> Result<Option<Message>, Error> {
+    fn handle_auth(
+        &self,
+        _awareness: &mut Awareness,
+        deny_reason: Option<String>,
+    ) -> Result<Option<Message>, Error> {
         deny_reason.map_or(Ok(None), |reason| Err(Error::PermissionDenied { reason }))
     }
 

@@ -14,8 +14,8 @@ use crate::sync::awareness;
 pub use asynchronous::AsyncProtocol;
 pub use blocking::Protocol;
 pub use message::{
-    MSG_AUTH, MSG_AWARENESS, MSG_QUERY_AWARENESS, MSG_SYNC, MSG_SYNC_STEP_1, MSG_SYNC_STEP_2, MSG_SYNC_UPDATE, Message,
-    MessageReader, PERMISSION_DENIED, PERMISSION_GRANTED, SyncMessage,
+    MSG_AUTH, MSG_AWARENESS, MSG_QUERY_AWARENESS, MSG_SYNC, MSG_SYNC_STEP_1, MSG_SYNC_STEP_2,
+    MSG_SYNC_UPDATE, Message, MessageReader, PERMISSION_DENIED, PERMISSION_GRANTED, SyncMessage,
 };
 
 /// Handles messages in the way that y-websocket does.
