@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use yatta_encoding::{Any, ID};
 
-use super::changes::{Fate, Piece, Visit, index_at, piece_text, piece_width, pieces, walk};
+use super::changes::{Fate, Piece, Visit, Way, index_at, piece_text, piece_width, pieces, walk};
 use super::{Observable, Source};
 use crate::block::index::{BranchIdx, ItemIdx};
 use crate::block::item::{Id, Item, Kind};
@@ -80,17 +80,17 @@ impl Source {
     /// What changed of the sequence.
     pub(super) fn list(&self, txn: &TransactionMut<'_>) -> &ListChanges {
         self.shared.list.get_or_init(|| match self.target.resolve(txn.store_ref()) {
-            Some(branch) => list_changes(txn, branch),
+            Some(branch) => list_changes(txn, branch, Way::Best),
             None => ListChanges::default(),
         })
     }
 }
 
 /// Yjs: `YEvent.changes`.
-fn list_changes(txn: &TransactionMut<'_>, branch: BranchIdx) -> ListChanges {
+pub(super) fn list_changes(txn: &TransactionMut<'_>, branch: BranchIdx, way: Way) -> ListChanges {
     let store = txn.store_ref();
     let mut walker = ListWalk { txn, store, branch, last: None, changes: ListChanges::default() };
-    walk(txn, branch, &mut walker);
+    walk(txn, branch, way, &mut walker);
     let ListWalk { last, mut changes, .. } = walker;
     changes.delta.extend(last.filter(|last| !matches!(last, Change::Retain(_))));
     changes

@@ -15,13 +15,18 @@ mod path;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;
+mod xml;
 
 use std::any::{Any as StdAny, TypeId};
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
-use yatta_encoding::block::{TYPE_REFS_ARRAY, TYPE_REFS_MAP, TYPE_REFS_TEXT, TYPE_REFS_UNDEFINED};
+use yatta_encoding::block::{
+    TYPE_REFS_ARRAY, TYPE_REFS_MAP, TYPE_REFS_TEXT, TYPE_REFS_UNDEFINED, TYPE_REFS_XML_ELEMENT, TYPE_REFS_XML_FRAGMENT,
+    TYPE_REFS_XML_HOOK, TYPE_REFS_XML_TEXT,
+};
 
+use super::xml::XmlOut;
 use super::{Delta, Out, Path};
 use crate::transaction::{BranchPtr, TransactionMut};
 use array::ListChanges;
@@ -31,6 +36,7 @@ pub use array::{ArrayEvent, Change};
 pub use map::{EntryChange, MapEvent};
 pub use observe::{DeepObservable, Observable};
 pub use text::TextEvent;
+pub use xml::{XmlEvent, XmlTextEvent};
 
 /// What the events of one type in one transaction have in common, worked out when it is first asked for.
 #[derive(Default)]
@@ -53,8 +59,12 @@ pub enum Event {
     Text(TextEvent),
     /// A list changed.
     Array(ArrayEvent),
-    /// A map changed.
+    /// A map (or an XML hook) changed.
     Map(MapEvent),
+    /// An XML element or fragment changed.
+    XmlFragment(XmlEvent),
+    /// An XML text changed.
+    XmlText(XmlTextEvent),
 }
 
 impl Event {
@@ -73,6 +83,8 @@ impl Event {
                 (TypeId::of::<TextEvent>(), TYPE_REFS_TEXT),
                 (TypeId::of::<ArrayEvent>(), TYPE_REFS_ARRAY),
                 (TypeId::of::<MapEvent>(), TYPE_REFS_MAP),
+                (TypeId::of::<XmlEvent>(), TYPE_REFS_XML_FRAGMENT),
+                (TypeId::of::<XmlTextEvent>(), TYPE_REFS_XML_TEXT),
             ];
             kind = kinds.iter().find(|entry| entry.0 == wanted)?.1;
         }
@@ -91,7 +103,11 @@ impl Event {
         Some(match kind {
             TYPE_REFS_TEXT => Self::Text(TextEvent::new(source(target)?)),
             TYPE_REFS_ARRAY => Self::Array(ArrayEvent::new(source(target)?)),
-            TYPE_REFS_MAP => Self::Map(MapEvent::new(source(target)?)),
+            TYPE_REFS_MAP | TYPE_REFS_XML_HOOK => Self::Map(MapEvent::new(source(target)?)),
+            TYPE_REFS_XML_ELEMENT | TYPE_REFS_XML_FRAGMENT => {
+                Self::XmlFragment(XmlEvent::new(kind, txn, source(target)?))
+            }
+            TYPE_REFS_XML_TEXT => Self::XmlText(XmlTextEvent::new(source(target)?)),
             _ => return None,
         })
     }
@@ -102,6 +118,8 @@ impl Event {
             Self::Text(event) => event,
             Self::Array(event) => event,
             Self::Map(event) => event,
+            Self::XmlFragment(event) => event,
+            Self::XmlText(event) => event,
         }
     }
 
@@ -111,6 +129,8 @@ impl Event {
             Self::Text(event) => event.path(),
             Self::Array(event) => event.path(),
             Self::Map(event) => event.path(),
+            Self::XmlFragment(event) => event.path(),
+            Self::XmlText(event) => event.path(),
         }
     }
 
@@ -120,6 +140,12 @@ impl Event {
             Self::Text(event) => Out::YText(event.target().clone()),
             Self::Array(event) => Out::YArray(event.target().clone()),
             Self::Map(event) => Out::YMap(event.target().clone()),
+            Self::XmlText(event) => Out::YXmlText(event.target().clone()),
+            Self::XmlFragment(event) => match event.target() {
+                XmlOut::Element(node) => Out::YXmlElement(node.clone()),
+                XmlOut::Fragment(node) => Out::YXmlFragment(node.clone()),
+                XmlOut::Text(node) => Out::YXmlText(node.clone()),
+            },
         }
     }
 }
@@ -148,6 +174,8 @@ as_event! {
     TextEvent: "a text",
     ArrayEvent: "a list",
     MapEvent: "a map",
+    XmlEvent: "an XML node",
+    XmlTextEvent: "an XML text",
 }
 
 /// The events of one transaction in the order of their depth: what changed in a type and in those within it.

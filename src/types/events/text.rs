@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use yatta_encoding::{Any, Value};
 
-use super::changes::{Fate, Piece, Visit, index_at, piece_text, piece_width, pieces, walk};
+use super::changes::{Fate, Piece, Visit, Way, index_at, piece_text, piece_width, pieces, walk};
 use super::{Observable, Source};
 use crate::block::index::{BranchIdx, ItemIdx, KeyIdx};
 use crate::block::item::{Item, Kind};
@@ -62,13 +62,13 @@ impl Source {
     /// What changed of the text.
     pub(super) fn text(&self, txn: &TransactionMut<'_>) -> &[Delta] {
         self.shared.text.get_or_init(|| match self.target.resolve(txn.store_ref()) {
-            Some(branch) => text_delta(txn, branch),
+            Some(branch) => text_delta(txn, branch, Way::Best),
             None => Vec::new(),
         })
     }
 }
 
-fn text_delta(txn: &TransactionMut<'_>, branch: BranchIdx) -> Vec<Delta> {
+pub(super) fn text_delta(txn: &TransactionMut<'_>, branch: BranchIdx, way: Way) -> Vec<Delta> {
     let mut walker = TextWalk {
         txn,
         store: txn.store_ref(),
@@ -79,7 +79,7 @@ fn text_delta(txn: &TransactionMut<'_>, branch: BranchIdx) -> Vec<Delta> {
         action: Action::None,
         delta: Vec::new(),
     };
-    walk(txn, branch, &mut walker);
+    walk(txn, branch, way, &mut walker);
     walker.flush();
     let mut delta = walker.delta;
     while let Some(Delta::Retain(_, None)) = delta.last() {

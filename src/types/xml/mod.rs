@@ -32,5 +32,6 @@ pub use walker::{Siblings, TreeWalker, XmlNodes};
 
 pub(crate) use text::XmlView;
 
+pub use super::events::{XmlEvent, XmlTextEvent};
 pub use super::map::{Map, MapRef};
 pub use super::text::{Text, TextRef};
