@@ -32,7 +32,7 @@ fn unhex(text: &str) -> Vec<u8> {
 }
 
 fn doc(client: u64) -> Doc {
-    let mut options = Options::with_client_id(client);
+    let mut options = Options::with_client_id(yatta::ClientID::new(client));
     options.offset_kind = OffsetKind::Utf16;
     Doc::with_options(options)
 }
@@ -42,8 +42,8 @@ impl Session {
         let (v1, v2) = (Arc::<Mutex<Vec<String>>>::default(), Arc::<Mutex<Vec<String>>>::default());
         let doc = doc(client);
         let (one, two) = (Arc::clone(&v1), Arc::clone(&v2));
-        doc.observe_update_v1_with("test", move |_, event| one.lock().unwrap().push(hex(&event.update))).unwrap();
-        doc.observe_update_v2_with("test", move |_, event| two.lock().unwrap().push(hex(&event.update))).unwrap();
+        doc.observe_update_v1("test", move |_, event| one.lock().unwrap().push(hex(&event.update))).unwrap();
+        doc.observe_update_v2("test", move |_, event| two.lock().unwrap().push(hex(&event.update))).unwrap();
         doc.get_or_insert_xml_fragment("x");
         XmlElementRef::root("e").get_or_create(&mut doc.transact_mut());
         Self { doc, v1, v2 }
@@ -56,8 +56,14 @@ impl Session {
     }
 }
 
+/// A value that stands in the file as JSON text.
 fn any(json: &Json) -> Any {
-    Any::from_json(&json.to_string()).expect("JSON")
+    Any::from_json(json.as_str().expect("JSON text")).expect("JSON")
+}
+
+/// The entries of an object, in its order.
+fn entries(json: &Json) -> impl Iterator<Item = (&str, &Json)> {
+    json.as_array().into_iter().flatten().map(|entry| (entry[0].as_str().expect("a key"), &entry[1]))
 }
 
 fn str_of<'j>(json: &'j Json, key: &str) -> &'j str {
@@ -69,12 +75,11 @@ fn int(json: &Json, key: &str) -> u32 {
 }
 
 fn attrs(json: &Json) -> Attrs {
-    json.as_object().into_iter().flatten().map(|(key, value)| (key.as_str().into(), any(value))).collect()
+    entries(json).map(|(key, value)| (key.into(), any(value))).collect()
 }
 
 fn strings(json: &Json) -> indexmap::IndexMap<Arc<str>, String> {
-    let entries = json.as_object().into_iter().flatten();
-    entries.map(|(key, value)| (key.as_str().into(), value.as_str().expect("a string").to_owned())).collect()
+    entries(json).map(|(key, value)| (key.into(), value.as_str().expect("a string").to_owned())).collect()
 }
 
 fn build(spec: &Json) -> XmlIn {
@@ -513,8 +518,10 @@ fn mistakes_are_errors() {
     let doc = doc(1);
     let x = doc.get_or_insert_xml_fragment("x");
     let mut txn = doc.transact_mut();
-    let before = x.try_insert(&mut txn, 1, XmlTextPrelim::new("t")).unwrap_err();
-    assert_eq!(before.to_string(), x.try_remove_range(&mut txn, 0, 1).unwrap_err().to_string());
+    let beyond = x.try_insert(&mut txn, 1, XmlTextPrelim::new("t")).unwrap_err();
+    assert_eq!(beyond.to_string(), "1..1 is out of the bounds of a sequence of length 0");
+    let beyond = x.try_remove_range(&mut txn, 0, 1).unwrap_err();
+    assert_eq!(beyond.to_string(), "0..1 is out of the bounds of a sequence of length 0");
     assert!(!txn.has_changes());
     let a = x.push_back(&mut txn, XmlElementPrelim::empty("a"));
     let inner = a.push_back(&mut txn, XmlElementPrelim::empty("i"));
@@ -531,6 +538,8 @@ fn mistakes_are_errors() {
     inner.remove_range(&mut txn, 0, 1);
     assert_eq!(inner.siblings(&txn).count() + inner.successors(&txn).count() + inner.children(&txn).count(), 0);
     assert!(!txn.has_changes());
+    assert_eq!(Xml::parent(&inner).and_then(XmlOut::into_xml_element), Some(a.clone()));
+    drop(a);
     assert!(Xml::parent(&inner).is_none());
 }
 

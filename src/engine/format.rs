@@ -82,20 +82,6 @@ fn insert_plain(store: &mut Store, changes: &mut ChangeSet, branch: BranchIdx, i
     }
 }
 
-/// Inserts an embed or a shared type at `index` of a text. Without attributes it has none.
-pub(crate) fn insert_embed(
-    store: &mut Store,
-    changes: &mut ChangeSet,
-    branch: BranchIdx,
-    index: u32,
-    content: NewContent<'_>,
-    attributes: Attributes,
-) -> ItemIdx {
-    let index = index.min(store.branches[branch].len);
-    let mut position = TextPosition::at(store, changes, branch, index);
-    position.insert(store, changes, content, attributes)
-}
-
 /// Deletes `len` of a text from `index` on, as far as there is that much, and the marks that become needless.
 pub(crate) fn delete_text(store: &mut Store, changes: &mut ChangeSet, branch: BranchIdx, index: u32, len: u32) {
     let index = index.min(store.branches[branch].len);
@@ -190,7 +176,7 @@ impl TextPosition {
     }
 
     /// Writes the marks that end what [`Self::open`] began, unless they stand there already.
-    fn close(&mut self, store: &mut Store, changes: &mut ChangeSet, mut before: Attributes) {
+    pub(crate) fn close(&mut self, store: &mut Store, changes: &mut ChangeSet, mut before: Attributes) {
         while let Some(right) = self.right.some() {
             let item = &store.items[right];
             if !item.is_deleted() {
@@ -214,8 +200,22 @@ impl TextPosition {
         store: &mut Store,
         changes: &mut ChangeSet,
         content: NewContent<'_>,
-        mut attributes: Attributes,
+        attributes: Attributes,
     ) -> ItemIdx {
+        let (slot, before) = self.insert_open(store, changes, content, attributes);
+        self.close(store, changes, before);
+        slot
+    }
+
+    /// As [`Self::insert`], without the marks that end the attributes: they follow by [`Self::close`] with what this
+    /// returns, after all that the content holds was inserted (Yjs writes them in this order).
+    pub(crate) fn insert_open(
+        &mut self,
+        store: &mut Store,
+        changes: &mut ChangeSet,
+        content: NewContent<'_>,
+        mut attributes: Attributes,
+    ) -> (ItemIdx, Attributes) {
         for (key, _) in &self.attributes {
             if lookup(&attributes, *key).is_none() {
                 attributes.push((*key, NULL));
@@ -227,8 +227,7 @@ impl TextPosition {
         store.clear_marker(self.branch);
         self.right = slot;
         self.forward(store);
-        self.close(store, changes, before);
-        slot
+        (slot, before)
     }
 
     /// Formats the next `len`; where the text ends before, line breaks are added, as Quill expects.

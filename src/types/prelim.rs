@@ -92,7 +92,17 @@ pub(crate) fn insert_prelim<V: Prelim>(
     value: V,
     place: impl FnOnce(&mut Store, &mut ChangeSet, NewContent<'_>) -> ItemIdx,
 ) -> V::Return {
-    let (slot, rest) = match value.into_plain() {
+    let (slot, rest) = place_prelim(txn, value, place);
+    fill_prelim(txn, slot, rest)
+}
+
+/// Inserts a value where `place` puts its content. Returns what is to be inserted into it by [`fill_prelim`].
+pub(crate) fn place_prelim<V: Prelim>(
+    txn: &mut TransactionMut<'_>,
+    value: V,
+    place: impl FnOnce(&mut Store, &mut ChangeSet, NewContent<'_>) -> ItemIdx,
+) -> (ItemIdx, Option<V>) {
+    match value.into_plain() {
         Ok(any) => {
             let (store, changes) = txn.parts();
             (place(store, changes, plain_content(any)), None)
@@ -103,7 +113,11 @@ pub(crate) fn insert_prelim<V: Prelim>(
             let slot = with_content(store, content, |store, content| place(store, changes, content));
             (slot, rest)
         }
-    };
+    }
+}
+
+/// Inserts the rest of a value into the item that [`place_prelim`] made.
+pub(crate) fn fill_prelim<V: Prelim>(txn: &mut TransactionMut<'_>, slot: ItemIdx, rest: Option<V>) -> V::Return {
     let item = ItemPtr::of(txn.store_ref(), slot);
     if let Some(rest) = rest
         && let Some(branch) = item.branch()

@@ -7,7 +7,7 @@ use yatta_encoding::{Any, ID, Value};
 
 pub use super::events::TextEvent;
 use super::item::ItemContent;
-use super::prelim::insert_prelim;
+use super::prelim::{fill_prelim, place_prelim};
 use super::xml::XmlView;
 use super::{
     AsPrelim, Attrs, DefaultPrelim, Delta, EmbedPrelim, GetString, In, Out, Prelim, ReadTxn, RootRef, TypeRef,
@@ -18,7 +18,7 @@ use crate::block::item::Kind;
 use crate::block::text_buffer::utf16_len;
 use crate::branch::node::BranchNode;
 use crate::engine::format::{
-    Attributes, TextPosition, delete_text, format_text, insert_embed, insert_text, set_attribute,
+    Attributes, TextPosition, delete_text, format_text, insert_text, set_attribute,
 };
 use crate::engine::place::NewContent;
 use crate::error::EditError;
@@ -160,9 +160,10 @@ pub trait Text: AsRef<Branch> + Sized {
         let branch = self.as_ref().resolve_mut(txn.store_ref());
         let branch = branch.unwrap_or_else(|| panic!("text insert_embed: {}", EditError::Collected));
         let attributes = attributes_in(txn, Some(&attributes));
-        insert_prelim(txn, embed.into(), |store, changes, content| {
-            insert_embed(store, changes, branch, index, embedded(content), attributes)
-        })
+        let (store, changes) = txn.parts();
+        let index = index.min(store.branches[branch].len);
+        let mut position = TextPosition::at(store, changes, branch, index);
+        insert_value(txn, &mut position, embed.into(), attributes)
     }
 
     /// Appends text with the attributes in force at its left.
@@ -305,11 +306,28 @@ fn insert_step<P: Prelim>(
             position.insert(store, changes, NewContent::Embed(Value::from(any)), attributes);
         }
         Err(value) => {
-            insert_prelim(txn, value, |store, changes, content| {
-                position.insert(store, changes, embedded(content), attributes)
-            });
+            insert_value(txn, position, value, attributes);
         }
     }
+}
+
+/// Inserts a value and what it holds, and only then the marks that end its attributes.
+fn insert_value<P: Prelim>(
+    txn: &mut TransactionMut<'_>,
+    position: &mut TextPosition,
+    value: P,
+    attributes: Attributes,
+) -> P::Return {
+    let mut before = Attributes::new();
+    let (slot, rest) = place_prelim(txn, value, |store, changes, content| {
+        let (slot, attributes) = position.insert_open(store, changes, embedded(content), attributes);
+        before = attributes;
+        slot
+    });
+    let returned = fill_prelim(txn, slot, rest);
+    let (store, changes) = txn.parts();
+    position.close(store, changes, before);
+    returned
 }
 
 /// The runs of a text.
