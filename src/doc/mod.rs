@@ -14,7 +14,8 @@ use std::sync::{Arc, Weak};
 use yatta_encoding::ClientID;
 
 use crate::change::ChangeSet;
-use crate::store::{OffsetKind, Store};
+pub use crate::store::OffsetKind;
+use crate::store::Store;
 use crate::transaction::family;
 use crate::transaction::handle::link_to_doc;
 use crate::transaction::lock::{DocLock, DocState};
