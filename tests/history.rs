@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value as Json, json};
-use yatta::types::text::YChange;
-use yatta::types::{Attrs, DeltaPrelim, ToJson};
+use yatta::types::text::{DeltaPrelim, YChange};
+use yatta::types::{Attrs, ToJson};
 use yatta::undo::{EventKind, Options as UndoOptions, UndoManager};
 use yatta::updates::decoder::Decode;
 use yatta::updates::encoder::Encode;
 use yatta::{
-    Any, Array, ArrayPrelim, ArrayRef, Assoc, ClientID, Doc, In, Map, MapPrelim, MapRef, OffsetKind, Options, Out,
+    Any, Array, ArrayPrelim, ArrayRef, Assoc, ClientID, Doc, In, IndexedSequence, Map, MapPrelim, MapRef, OffsetKind, Options, Out,
     ReadTxn, Snapshot, StateVector, StickyIndex, Text, TextPrelim, TextRef, Transact, TransactionMut, Update,
 };
 
@@ -174,7 +174,9 @@ impl Peer {
             },
             Out::YArray(target) => match text(&op["do"]) {
                 "array.insert" => {
-                    target.insert_range(txn, index, op["values"].as_array().expect("a list").iter().map(input));
+                    for (place, value) in op["values"].as_array().expect("a list").iter().enumerate() {
+                        target.insert(txn, index + place as u32, input(value));
+                    }
                 }
                 _ => target.remove_range(txn, index, number(&op["len"])),
             },
@@ -297,12 +299,15 @@ fn play(script: &Json) -> Result<(), String> {
                 let peer = &peers[mine];
                 let txn = peer.doc.transact();
                 let assoc = if step["assoc"] == 0 { Assoc::After } else { Assoc::Before };
-                let Some(branch) = peer.at(&txn, &step["path"]).try_branch().map(yatta::branch::BranchPtr::from) else {
-                    panic!("no type at {}", step["path"])
+                let index = number(&step["index"]);
+                let rel = match peer.at(&txn, &step["path"]) {
+                    Out::YText(text) => text.sticky_index(&txn, index, assoc),
+                    Out::YArray(array) => array.sticky_index(&txn, index, assoc),
+                    other => panic!("a place in {other:?}"),
                 };
-                let rel = StickyIndex::at(&txn, branch, number(&step["index"]), assoc).expect("within");
+                let rel = rel.expect("within");
                 compare("bytes", &json!(hex(&rel.encode_v1())), &step["hex"])?;
-                if StickyIndex::decode_v1(&rel.encode_v1()).as_ref() != Ok(&rel) {
+                if StickyIndex::decode_v1(&rel.encode_v1()).ok().as_ref() != Some(&rel) {
                     return Err(format!("step {place}: {rel:?} does not survive the wire"));
                 }
                 drop(txn);

@@ -72,6 +72,17 @@ pub trait ReadTxn: Sized {
         encoder.to_vec()
     }
 
+    /// Writes what a peer of this state lacks, with what is pending. Cost O(blocks).
+    fn encode_state_as_update<E: Encoder>(&self, sv: &StateVector, encoder: &mut E) {
+        let pending = pending_updates(self.store(), sv);
+        if pending.is_empty() {
+            return self.encode_diff(sv, encoder);
+        }
+        let parts = std::iter::once(self.encode_diff_v2(sv)).chain(pending);
+        let parts = parts.map(|update| Update::decode_v2(&update).expect("all parts were written or decoded here"));
+        Update::merge_updates(parts).encode(encoder);
+    }
+
     /// Returns what a peer of this state lacks, in V1, with what is pending. Cost O(blocks).
     fn encode_state_as_update_v1(&self, sv: &StateVector) -> Vec<u8> {
         let state = self.encode_diff_v1(sv);
