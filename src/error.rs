@@ -14,6 +14,9 @@ pub enum Error {
     /// A snapshot of a document that collects deleted content.
     #[error("this needs a document that keeps deleted content (`Options::skip_gc`)")]
     Gc,
+    /// A snapshot of a document that knew more than this one.
+    #[error("the snapshot is of another document, or of a later state than this one")]
+    SnapshotAhead,
 }
 
 /// An update could not be applied.

@@ -10,12 +10,36 @@ use crate::change::ChangeSet;
 use crate::engine::split::split;
 use crate::store::Store;
 
-/// Deletes an item and all that it holds. Deleting twice does nothing.
+/// A type whose children are being deleted: the next of its sequence, then the next of its map entries.
+struct Open {
+    branch: BranchIdx,
+    at: ItemIdx,
+    place: usize,
+}
+
+/// Deletes an item and all that it holds, each type's children directly after it (the order in which clients come into
+/// a delete set decides the ids of what an undo brings back). Deleting twice does nothing.
 pub(crate) fn delete(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) {
     let Some(branch) = delete_one(store, changes, slot) else { return };
-    let mut open = vec![branch];
-    while let Some(branch) = open.pop() {
-        delete_children(store, changes, branch, &mut open);
+    let begin = |store: &Store, branch: BranchIdx| Open { branch, at: store.branches[branch].start, place: 0 };
+    let mut open = vec![begin(store, branch)];
+    while let Some(top) = open.last_mut() {
+        let slot = if let Some(slot) = top.at.some() {
+            top.at = store.items[slot].right;
+            slot
+        } else if let Some((_, slot)) = store.branches[top.branch].map.at(top.place) {
+            top.place += 1;
+            slot
+        } else {
+            open.pop();
+            continue;
+        };
+        if store.items[slot].is_deleted() {
+            // Deleted by an earlier transaction: its parent is collected now, so it may become mergeable.
+            changes.candidates.push(slot);
+        } else if let Some(branch) = delete_one(store, changes, slot) {
+            open.push(begin(store, branch));
+        }
     }
 }
 
@@ -59,28 +83,6 @@ fn delete_one(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) -> Opti
             None
         }
         _ => None,
-    }
-}
-
-fn delete_children(store: &mut Store, changes: &mut ChangeSet, branch: BranchIdx, open: &mut Vec<BranchIdx>) {
-    let mut at = store.branches[branch].start;
-    while let Some(slot) = at.some() {
-        delete_child(store, changes, slot, open);
-        at = store.items[slot].right;
-    }
-    let mut place = 0;
-    while let Some((_, slot)) = store.branches[branch].map.at(place) {
-        delete_child(store, changes, slot, open);
-        place += 1;
-    }
-}
-
-fn delete_child(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, open: &mut Vec<BranchIdx>) {
-    if store.items[slot].is_deleted() {
-        // Deleted by an earlier transaction: its parent is collected now, so it may become mergeable.
-        changes.candidates.push(slot);
-    } else if let Some(branch) = delete_one(store, changes, slot) {
-        open.push(branch);
     }
 }
 

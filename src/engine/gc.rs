@@ -1,22 +1,23 @@
 //! Letting deleted content go, at the commit: content of deleted items becomes `Deleted`, what a deleted type held
 //! becomes collected ranges.
 //!
-//! Only the ranges that a transaction deleted are looked at. Keeps I7.
+//! Only the ranges that a transaction deleted are looked at. Keeps I7. What may be joined then was noted when it was
+//! deleted; a range that was deleted long ago within a type that was kept is not joined, as in Yjs.
 
 use crate::block::content::Content;
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx};
 use crate::block::item::{Flags, Item, Kind};
-use crate::change::{ChangeSet, DeletedRange};
+use crate::change::DeletedRange;
 use crate::store::Store;
 
 /// Collects the deleted items in `ranges` that nobody keeps.
-pub(crate) fn gc(store: &mut Store, changes: &mut ChangeSet, ranges: &[DeletedRange]) {
+pub(crate) fn gc(store: &mut Store, ranges: &[DeletedRange]) {
     for range in ranges {
-        collect_range(store, changes, range.client, range.clock, range.clock + range.len);
+        collect_range(store, range.client, range.clock, range.clock + range.len);
     }
 }
 
-fn collect_range(store: &mut Store, changes: &mut ChangeSet, client: ClientIdx, clock: u32, end: u32) {
+fn collect_range(store: &mut Store, client: ClientIdx, clock: u32, end: u32) {
     let mut at = store.client(client).blocks.position(clock);
     while let Some(pos) = at {
         let Some((start, slot)) = store.client(client).blocks.at(pos) else { break };
@@ -25,18 +26,18 @@ fn collect_range(store: &mut Store, changes: &mut ChangeSet, client: ClientIdx, 
         }
         let item = &store.items[slot];
         if item.is_deleted() && item.is_item() && item.kind() != Kind::Deleted && !item.flags.has(Flags::KEEP) {
-            collect(store, changes, slot);
+            collect(store, slot);
         }
         at = store.client(client).blocks.next(pos);
     }
 }
 
 /// Lets the content of one deleted item go; the item stays and keeps its origins.
-fn collect(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) {
+fn collect(store: &mut Store, slot: ItemIdx) {
     let mut open = Vec::new();
     drop_content(store, slot, &mut open);
     while let Some(branch) = open.pop() {
-        collect_children(store, changes, branch, &mut open);
+        collect_children(store, branch, &mut open);
         store.branches.free(branch);
     }
 }
@@ -52,28 +53,27 @@ fn drop_content(store: &mut Store, slot: ItemIdx, open: &mut Vec<BranchIdx>) {
     store.drop_content(slot);
 }
 
-fn collect_children(store: &mut Store, changes: &mut ChangeSet, branch: BranchIdx, open: &mut Vec<BranchIdx>) {
+fn collect_children(store: &mut Store, branch: BranchIdx, open: &mut Vec<BranchIdx>) {
     let mut at = store.branches[branch].start;
     while let Some(slot) = at.some() {
         at = store.items[slot].right;
-        collect_child(store, changes, slot, open);
+        collect_child(store, slot, open);
     }
     let mut place = 0;
     while let Some((_, newest)) = store.branches[branch].map.at(place) {
         let mut at = newest;
         while let Some(slot) = at.some() {
             at = store.items[slot].left;
-            collect_child(store, changes, slot, open);
+            collect_child(store, slot, open);
         }
         place += 1;
     }
 }
 
-fn collect_child(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, open: &mut Vec<BranchIdx>) {
+fn collect_child(store: &mut Store, slot: ItemIdx, open: &mut Vec<BranchIdx>) {
     let item = store.items[slot];
     assert!(item.is_deleted(), "I7: {item:?} lives in a type that is collected");
     drop_content(store, slot, open);
     store.redone.remove(&item.id);
     store.items[slot] = Item::bare(Kind::Gc, item.id, item.len);
-    changes.candidates.push(slot);
 }

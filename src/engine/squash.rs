@@ -1,6 +1,6 @@
 //! Joining neighbours that were written as one run, at the commit.
 //!
-//! Only the candidates of the transaction are looked at, each against its left neighbour (a collected range also
+//! Only the candidates of the transaction are looked at, each against its left neighbours (a collected range also
 //! against its right one). Keeps I6. The conditions are those of Yjs, so that the bytes are too.
 
 use crate::block::content::Content;
@@ -21,11 +21,24 @@ pub(crate) fn squash(store: &mut Store, changes: &mut ChangeSet) {
         if flags.kind() == Kind::Gc {
             join_collected(store, *slot);
         } else {
-            try_merge(store, *slot);
+            merge_run(store, *slot);
         }
     }
     candidates.clear();
     changes.candidates = candidates;
+}
+
+/// Joins an item to its left neighbour, that one to its own, and so on as long as they can be one: what was kept or cut
+/// before may still stand apart there.
+fn merge_run(store: &mut Store, slot: ItemIdx) {
+    let mut at = slot;
+    loop {
+        let left = store.items[at].left;
+        if !try_merge(store, at) {
+            break;
+        }
+        at = left;
+    }
 }
 
 /// Joins an item to its left neighbour if the two can be one.
@@ -148,22 +161,22 @@ fn unlink_right(store: &mut Store, left: &Item, left_slot: ItemIdx, right: &Item
     }
 }
 
-/// Joins a collected range to the collected ranges before and after it.
+/// Joins a collected range to the collected range after it, and to all those directly before it.
 fn join_collected(store: &mut Store, slot: ItemIdx) {
-    let item = store.items[slot];
-    let blocks = &store.client(item.id.client).blocks;
-    let Some(pos) = blocks.position(item.id.clock) else { return };
-    let next = blocks.next(pos).and_then(|pos| blocks.at(pos));
-    let previous = blocks.prev(pos).and_then(|pos| blocks.at(pos));
-    if let Some((_, next)) = next
-        && store.items[next].kind() == Kind::Gc
-    {
+    let neighbour = |store: &Store, slot: ItemIdx, after: bool| {
+        let item = &store.items[slot];
+        let blocks = &store.client(item.id.client).blocks;
+        let pos = blocks.position(item.id.clock)?;
+        let (_, found) = if after { blocks.at(blocks.next(pos)?)? } else { blocks.at(blocks.prev(pos)?)? };
+        (store.items[found].kind() == Kind::Gc).then_some(found)
+    };
+    if let Some(next) = neighbour(store, slot, true) {
         absorb(store, slot, next);
     }
-    if let Some((_, previous)) = previous
-        && store.items[previous].kind() == Kind::Gc
-    {
-        absorb(store, previous, slot);
+    let mut at = slot;
+    while let Some(previous) = neighbour(store, at, false) {
+        absorb(store, previous, at);
+        at = previous;
     }
 }
 

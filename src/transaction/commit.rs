@@ -180,7 +180,7 @@ impl TransactionMut<'_> {
     fn tidy(&mut self) {
         let store = &mut self.guard.state.store;
         if !store.skip_gc && self.changes.to_collect {
-            gc::gc(store, &mut self.changes, &self.ranges);
+            gc::gc(store, &self.ranges);
         }
         if !self.changes.candidates.is_empty() {
             squash::squash(store, &mut self.changes);

@@ -42,12 +42,16 @@ pub trait ReadTxn: Sized {
     /// Writes the document as it was at a snapshot. Cost O(blocks).
     ///
     /// # Errors
-    /// When the document collects deleted content, which may have been there then (see [`Options::skip_gc`]).
+    /// When the document collects deleted content, which may have been there then (see [`Options::skip_gc`]), or the
+    /// snapshot knows of blocks that are not here.
     ///
     /// [`Options::skip_gc`]: crate::Options::skip_gc
     fn encode_state_from_snapshot<E: Encoder>(&self, snapshot: &Snapshot, encoder: &mut E) -> Result<(), Error> {
         if !self.store().skip_gc {
             return Err(Error::Gc);
+        }
+        if snapshot.state_map.iter().any(|(client, clock)| self.store().state_of(*client) < *clock) {
+            return Err(Error::SnapshotAhead);
         }
         encode_snapshot(self.store(), snapshot, encoder);
         Ok(())

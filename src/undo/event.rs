@@ -70,13 +70,3 @@ pub enum EventKind {
     /// What can be redone.
     Redo,
 }
-
-impl EventKind {
-    /// The stack that a step of this kind goes to when it is taken back.
-    pub(super) const fn other(self) -> Self {
-        match self {
-            Self::Undo => Self::Redo,
-            Self::Redo => Self::Undo,
-        }
-    }
-}
