@@ -261,6 +261,9 @@ pub trait IndexedSequence: AsRef<Branch> {
 
 impl IndexedSequence for crate::types::TextRef {}
 impl IndexedSequence for crate::types::array::ArrayRef {}
+impl IndexedSequence for crate::types::xml::XmlElementRef {}
+impl IndexedSequence for crate::types::xml::XmlFragmentRef {}
+impl IndexedSequence for crate::types::xml::XmlTextRef {}
 
 /// Where a place is now.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

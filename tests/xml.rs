@@ -9,10 +9,12 @@ use yatta::types::xml::{XmlDeltaPrelim, XmlHookRef, XmlIn};
 use yatta::types::{AsPrelim, Attrs, DefaultPrelim, Delta, TypeRef};
 use yatta::updates::decoder::Decode;
 use yatta::{
-    Any, Array, ArrayPrelim, ArrayRef, Doc, GetString, In, Map, MapRef, OffsetKind, Options, Out, ReadTxn, RootRef,
-    SharedRef, StateVector, Text, ToJson, Transact, TransactionMut, Update, WriteTxn, Xml, XmlElementPrelim,
-    XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef, XmlOut, XmlTextPrelim, XmlTextRef,
+    Any, Array, ArrayPrelim, ArrayRef, Doc, GetString, In, Map, MapRef, OffsetKind, Options, Out, ReadTxn,
+    RootRef, SharedRef, StateVector, Text, ToJson, Transact, TransactionMut, Update, WriteTxn, Xml,
+    XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef, XmlOut, XmlTextPrelim,
+    XmlTextRef,
 };
+use yatta::{Assoc, IndexedSequence};
 
 // ---- scripts against Yjs ------------------------------------------------------------------------------------------
 
@@ -88,11 +90,17 @@ fn build(spec: &Json) -> XmlIn {
         return XmlTextPrelim::new(text).into();
     }
     if let Some(delta) = spec["delta"].as_array() {
-        let step = |step: &Json| Delta::Inserted(
-            In::from(str_of(step, "insert")),
-            step.get("attributes").map(|set| Box::new(attrs(set))),
-        );
-        return XmlDeltaPrelim { attributes: strings(&spec["attrs"]), delta: delta.iter().map(step).collect() }.into();
+        let step = |step: &Json| {
+            Delta::Inserted(
+                In::from(str_of(step, "insert")),
+                step.get("attributes").map(|set| Box::new(attrs(set))),
+            )
+        };
+        return XmlDeltaPrelim {
+            attributes: strings(&spec["attrs"]),
+            delta: delta.iter().map(step).collect(),
+        }
+        .into();
     }
     if spec.get("frag").is_some() {
         return nodes("frag").into_iter().collect::<XmlFragmentPrelim>().into();
@@ -139,8 +147,10 @@ fn run(txn: &mut TransactionMut<'_>, step: &Json) {
         "delete" => fragment(&node).remove_range(txn, int(step, "index"), int(step, "len")),
         "after" => {
             let list = fragment(&node);
-            let reference = step["reference"].as_u64().map(|index| list.get(txn, index as u32).expect("a child"));
-            list.insert_after(txn, reference.as_ref(), build(&step["node"])).expect("the reference is a child");
+            let reference =
+                step["reference"].as_u64().map(|index| list.get(txn, index as u32).expect("a child"));
+            list.insert_after(txn, reference.as_ref(), build(&step["node"]))
+                .expect("the reference is a child");
         }
         "set" | "setNode" => {
             let key = str_of(step, "key");
@@ -165,7 +175,9 @@ fn run(txn: &mut TransactionMut<'_>, step: &Json) {
         },
         "write" => match step.get("attributes") {
             None => text().insert(txn, int(step, "index"), str_of(step, "text")),
-            Some(set) => text().insert_with_attributes(txn, int(step, "index"), str_of(step, "text"), attrs(set)),
+            Some(set) => {
+                text().insert_with_attributes(txn, int(step, "index"), str_of(step, "text"), attrs(set))
+            }
         },
         "embed" => {
             text().insert_embed(txn, int(step, "index"), any(&step["value"]));
@@ -209,7 +221,8 @@ fn check_relatives(txn: &impl ReadTxn, list: &XmlFragmentRef, parent: &XmlOut) {
 
 #[test]
 fn random_scripts_give_the_bytes_and_text_of_yjs() {
-    let file = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/xml/scripts.json")).unwrap();
+    let file =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/xml/scripts.json")).unwrap();
     let scripts: Vec<Json> = serde_json::from_str(&file).unwrap();
     assert_eq!(scripts.len(), 120);
     for (number, script) in scripts.iter().enumerate() {
@@ -241,8 +254,16 @@ fn random_scripts_give_the_bytes_and_text_of_yjs() {
 
 fn check_end(session: &Session, end: &Json, what: &str) {
     let txn = session.doc.transact();
-    assert_eq!(hex(&txn.encode_state_as_update_v1(&StateVector::default())), str_of(end, "v1"), "{what}: state in V1");
-    assert_eq!(hex(&txn.encode_state_as_update_v2(&StateVector::default())), str_of(end, "v2"), "{what}: state in V2");
+    assert_eq!(
+        hex(&txn.encode_state_as_update_v1(&StateVector::default())),
+        str_of(end, "v1"),
+        "{what}: state in V1"
+    );
+    assert_eq!(
+        hex(&txn.encode_state_as_update_v2(&StateVector::default())),
+        str_of(end, "v2"),
+        "{what}: state in V2"
+    );
     let list = txn.get_xml_fragment("x").unwrap();
     let tree: Vec<String> = list.successors(&txn).map(|node| label(&node).to_owned()).collect();
     assert_eq!(Json::from(tree), end["tree"], "{what}: tree");
@@ -422,7 +443,10 @@ fn relatives_are_known_while_a_write_transaction_is_open() {
 fn relatives_of_remote_nodes_are_known_at_once() {
     let source = doc(1);
     let x = source.get_or_insert_xml_fragment("x");
-    x.push_back(&mut source.transact_mut(), XmlElementPrelim::new("a", [XmlElementPrelim::empty("b").into()]));
+    x.push_back(
+        &mut source.transact_mut(),
+        XmlElementPrelim::new("a", [XmlElementPrelim::empty("b").into()]),
+    );
     let state = source.transact().encode_state_as_update_v1(&StateVector::default());
 
     let target = doc(2);
@@ -439,7 +463,13 @@ fn relatives_of_remote_nodes_are_known_at_once() {
     let target = doc(3);
     target.transact_mut().apply_update(Update::decode_v1(&state).unwrap()).unwrap();
     let txn = target.transact();
-    let inner = txn.get_xml_fragment("x").unwrap().successors(&txn).last().and_then(XmlOut::into_xml_element).unwrap();
+    let inner = txn
+        .get_xml_fragment("x")
+        .unwrap()
+        .successors(&txn)
+        .last()
+        .and_then(XmlOut::into_xml_element)
+        .unwrap();
     assert_eq!(inner.tag().as_ref(), "b");
     let outer = Xml::parent(&inner).and_then(XmlOut::into_xml_element).unwrap();
     assert_eq!(outer.tag().as_ref(), "a");
@@ -536,7 +566,10 @@ fn mistakes_are_errors() {
     assert!(inner.try_insert_attribute(&mut txn, "k", "v").is_err());
     inner.remove_attribute(&mut txn, &"k");
     inner.remove_range(&mut txn, 0, 1);
-    assert_eq!(inner.siblings(&txn).count() + inner.successors(&txn).count() + inner.children(&txn).count(), 0);
+    assert_eq!(
+        inner.siblings(&txn).count() + inner.successors(&txn).count() + inner.children(&txn).count(),
+        0
+    );
     assert!(!txn.has_changes());
     assert_eq!(Xml::parent(&inner).and_then(XmlOut::into_xml_element), Some(a.clone()));
     drop(a);
@@ -585,7 +618,10 @@ fn conversions_go_both_ways() {
 
     // copies, also through `Out` and `In`
     let mut wanted = XmlDeltaPrelim {
-        delta: vec![Delta::insert_with("te", Attrs::from_iter([("b".into(), true.into())])), Delta::insert("xt!")],
+        delta: vec![
+            Delta::insert_with("te", Attrs::from_iter([("b".into(), true.into())])),
+            Delta::insert("xt!"),
+        ],
         ..XmlDeltaPrelim::default()
     };
     wanted.attributes.insert("lang".into(), "en".into());
@@ -598,8 +634,14 @@ fn conversions_go_both_ways() {
         assert_eq!(out.clone().to_string(&txn), map.get(&txn, key).unwrap().to_string(&txn));
     }
     assert_eq!(copies.to_json(&txn), Any::from_json(r#"["<e>in</e>","","<b>te</b>xt!"]"#).unwrap());
-    let kinds = [XmlElementRef::type_ref(), XmlFragmentRef::type_ref(), XmlTextRef::type_ref(), XmlHookRef::type_ref()];
-    let wanted = [TypeRef::XmlElement("UNDEFINED".into()), TypeRef::XmlFragment, TypeRef::XmlText, TypeRef::XmlHook];
+    let kinds = [
+        XmlElementRef::type_ref(),
+        XmlFragmentRef::type_ref(),
+        XmlTextRef::type_ref(),
+        XmlHookRef::type_ref(),
+    ];
+    let wanted =
+        [TypeRef::XmlElement("UNDEFINED".into()), TypeRef::XmlFragment, TypeRef::XmlText, TypeRef::XmlHook];
     assert_eq!(kinds, wanted);
     drop(txn);
     doc.check();
@@ -619,9 +661,13 @@ fn siblings_and_attributes_are_walked_in_order() {
     x.remove(&mut txn, 3);
     let right: Vec<String> = nodes[1].siblings(&txn).map(|node| label(&node).to_owned()).collect();
     let left: Vec<String> = nodes[4].siblings(&txn).rev().map(|node| label(&node).to_owned()).collect();
-    assert_eq!((right, left), (vec!["c".to_owned(), "e".into()], vec!["c".to_owned(), "b".into(), "a".into()]));
+    assert_eq!(
+        (right, left),
+        (vec!["c".to_owned(), "e".into()], vec!["c".to_owned(), "b".into(), "a".into()])
+    );
     let mut both = nodes[2].siblings(&txn);
-    let seen = [both.next(), both.next_back(), both.next_back()].map(|node| node.map(|node| label(&node).to_owned()));
+    let seen = [both.next(), both.next_back(), both.next_back()]
+        .map(|node| node.map(|node| label(&node).to_owned()));
     assert_eq!(seen, [Some("e".to_owned()), Some("c".into()), Some("b".into())]);
 
     let node = &nodes[0];
@@ -660,4 +706,22 @@ fn strange_content_reads_as_in_yjs() {
     drop(txn);
     assert!(x.first_child().is_none(), "the first element is no node");
     doc.check();
+}
+
+#[test]
+fn places_in_nodes_stick() {
+    let doc = doc(1);
+    let x = doc.get_or_insert_xml_fragment("x");
+    let mut txn = doc.transact_mut();
+    let a = x.push_back(&mut txn, XmlElementPrelim::new("a", [XmlTextPrelim::new("text").into()]));
+    let text = a.first_child().and_then(XmlOut::into_xml_text).unwrap();
+    let in_text = text.sticky_index(&txn, 2, Assoc::After).unwrap();
+    let in_list = x.sticky_index(&txn, 0, Assoc::After).unwrap();
+    assert!(a.sticky_index(&txn, 2, Assoc::After).is_none());
+    x.push_front(&mut txn, XmlElementPrelim::empty("b"));
+    text.insert(&mut txn, 0, ">>");
+    assert_eq!(in_list.get_offset(&txn).unwrap().index, 1);
+    let found = in_text.get_offset(&txn).unwrap();
+    assert_eq!(found.index, 4);
+    assert_eq!(XmlOut::try_from(found.branch).unwrap().into_xml_text(), Some(text));
 }

@@ -63,7 +63,8 @@ pub(super) fn make(store: &Store, idx: BranchIdx) -> Arc<Branch> {
         line.push(holder);
         at = parent(store, holder);
     }
-    let mut above = at.and_then(|holder| existing(store, holder)).map_or_else(Weak::new, |it| Arc::downgrade(&it));
+    let mut above =
+        at.and_then(|holder| existing(store, holder)).map_or_else(Weak::new, |it| Arc::downgrade(&it));
     let mut made: Vec<(BranchIdx, Arc<Branch>)> = Vec::with_capacity(line.len());
     for idx in line.iter().rev() {
         let branch = new_handle(store, *idx, above);

@@ -72,7 +72,7 @@ impl Branch {
         self.node_name.as_ref()
     }
 
-    /// The type that holds this one, until that was collected.
+    /// The type that holds this one; none any more once that was collected and nobody has its handle.
     pub(crate) fn parent(&self) -> Option<BranchPtr> {
         self.parent.upgrade().map(BranchPtr)
     }

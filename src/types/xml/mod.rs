@@ -18,14 +18,11 @@ mod traits;
 mod walker;
 mod write;
 
-
 pub use element::XmlElementRef;
 pub use fragment::XmlFragmentRef;
 pub use hook::XmlHookRef;
 pub use out::XmlOut;
-pub use prelim::{
-    XmlDeltaPrelim, XmlElementPrelim, XmlFragmentPrelim, XmlIn, XmlPrelim, XmlTextPrelim,
-};
+pub use prelim::{XmlDeltaPrelim, XmlElementPrelim, XmlFragmentPrelim, XmlIn, XmlPrelim, XmlTextPrelim};
 pub use text::XmlTextRef;
 pub use traits::{Attributes, Xml, XmlFragment};
 pub use walker::{Siblings, TreeWalker, XmlNodes};

@@ -11,9 +11,7 @@ use indexmap::IndexMap;
 use super::write::value_string;
 use super::{Attributes, Xml, XmlElementRef, XmlFragment, XmlFragmentRef, XmlOut, XmlTextRef};
 use crate::transaction::{Branch, BranchPtr, TransactionMut};
-use crate::types::{
-    AsPrelim, Delta, EmbedPrelim, In, ItemContent, Prelim, ReadTxn, Text, TypeRef,
-};
+use crate::types::{AsPrelim, Delta, EmbedPrelim, In, ItemContent, Prelim, ReadTxn, Text, TypeRef};
 
 /// A value that becomes an XML node.
 pub trait XmlPrelim: Prelim {}
@@ -115,7 +113,6 @@ pub struct XmlFragmentPrelim(Vec<XmlIn>);
 impl XmlFragmentPrelim {
     /// Makes a fragment of these nodes. The second type parameter has no use; it is there because yrs has it. Where it
     /// cannot be guessed, collect the nodes instead.
-    #[expect(clippy::extra_unused_type_parameters, reason = "the signature of yrs")]
     pub fn new<I, T>(iter: I) -> Self
     where
         I: IntoIterator<Item = XmlIn>,

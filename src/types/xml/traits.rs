@@ -115,7 +115,12 @@ pub trait XmlFragment: AsRef<Branch> {
     ///
     /// # Errors
     /// When `index` is beyond the length, or this node was deleted and collected.
-    fn try_insert<V>(&self, txn: &mut TransactionMut<'_>, index: u32, xml_node: V) -> Result<V::Return, EditError>
+    fn try_insert<V>(
+        &self,
+        txn: &mut TransactionMut<'_>,
+        index: u32,
+        xml_node: V,
+    ) -> Result<V::Return, EditError>
     where
         V: XmlPrelim,
     {

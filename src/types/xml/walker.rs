@@ -83,7 +83,7 @@ pub struct TreeWalker<'a, B, T> {
     txn: B,
     root: Option<BranchIdx>,
     at: ItemIdx,
-    kind: PhantomData<(&'a Branch, fn() -> T)>,
+    kind: PhantomData<(&'a Branch, T)>,
 }
 
 impl<'a, B: Borrow<T>, T: ReadTxn> TreeWalker<'a, B, T> {

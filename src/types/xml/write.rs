@@ -100,7 +100,8 @@ impl Writer<'_> {
         self.out.push('<');
         self.out.push_str(&name);
         let live = node.map.iter().filter(|(_, slot)| !store.items[*slot].is_deleted());
-        let mut attributes: Vec<(&str, ItemIdx)> = live.map(|(key, slot)| (&**store.key(key), slot)).collect();
+        let mut attributes: Vec<(&str, ItemIdx)> =
+            live.map(|(key, slot)| (&**store.key(key), slot)).collect();
         attributes.sort_unstable_by(|a, b| a.0.encode_utf16().cmp(b.0.encode_utf16()));
         let first_type = attributes.iter().position(|(_, slot)| store.items[*slot].kind() == Kind::Type);
         let (plain, rest) = attributes.split_at(first_type.unwrap_or(attributes.len()));
