@@ -1,11 +1,11 @@
 //! Taking in a decoded update: integrate what has its dependencies, park the rest, delete what is deleted.
 //!
-//! Sections wait for each other without recursion: one that is blocked registers with the client that it misses and is
-//! woken when that client has moved far enough. Cost O(blocks), plus the lookups of `integrate`.
+//! A section that needs a block of another goes on a stack until that block is integrated, as in Yjs: which clock a parked
+//! block is said to miss decides when it is tried again, and with it the bytes of the update events. Cost O(blocks), plus
+//! the lookups of `integrate`.
 
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use yatta_encoding::{ClientID, ID};
+use yatta_encoding::ID;
 
 use super::delete::delete_range;
 use super::integrate::{IncomingParent, integrate, integrate_collected};
@@ -41,16 +41,16 @@ pub(crate) fn apply_blocks(store: &mut Store, changes: &mut ChangeSet, update: &
         changes.bulk = true;
     }
     let clients = update.clients.iter().map(|id| store.client_idx(*id)).collect();
-    let mut run = Run { update, clients, next: SmallVec::new(), waiting: FxHashMap::default(), last: ItemIdx::NONE, text: String::new() };
-    run.next.extend(update.sections.iter().map(|section| section.first as usize));
+    let mut run = Run::new(update, clients);
     run.all(store, changes);
-    run.rest(store)
+    run.rest()
 }
 
 /// Applies deletions as far as their blocks are here and returns the others.
 pub(crate) fn apply_deletes(store: &mut Store, changes: &mut ChangeSet, deletes: &IdSet) -> IdSet {
     let mut rest = IdSet::default();
-    for (client, ranges) in deletes.iter() {
+    // Descending, as on the wire: the order in which deletions happen decides the ids of what an undo brings back.
+    for (client, ranges) in deletes.iter().rev() {
         let known = store.known_client(*client);
         let state = known.map_or(0, |client| store.state(client));
         let mut place = None;
@@ -109,46 +109,103 @@ fn is_deleted(store: &Store, client: ClientIdx, place: &mut Option<Pos>, end: u3
     false
 }
 
-/// Why a section cannot go on.
-struct Blocked {
-    client: ClientIdx,
-    /// The clock that must be known.
-    clock: u32,
+/// What became of the next block of a section.
+enum Step {
+    /// It is integrated, or was known, or is nothing.
+    Done,
+    /// Blocks of its own client are missing up to this clock.
+    Gap(u32),
+    /// It needs a block of this client of the update.
+    Needs(u32),
 }
 
 struct Run<'u> {
     update: &'u Update,
     /// The interned client of each client of the update.
     clients: SmallVec<[ClientIdx; 4]>,
+    /// The section of each client of the update; `NONE` if it has none, or if that was parked.
+    section_of: SmallVec<[u32; 4]>,
     /// The next block of each section.
     next: SmallVec<[usize; 4]>,
-    /// Blocked sections by the client that they wait for: the clock that must be known, and the section.
-    waiting: FxHashMap<ClientIdx, Vec<(u32, usize)>>,
+    missing: StateVector,
     /// The item that was integrated last: often the origin of the next.
     last: ItemIdx,
     /// Scratch for the tail of a string that is partly known.
     text: String,
 }
 
-impl Run<'_> {
+impl<'u> Run<'u> {
+    fn new(update: &'u Update, clients: SmallVec<[ClientIdx; 4]>) -> Self {
+        let mut section_of = SmallVec::from_elem(NONE, clients.len());
+        for (place, section) in update.sections.iter().enumerate() {
+            section_of[section.client as usize] = place as u32;
+        }
+        let next = update.sections.iter().map(|section| section.first as usize).collect();
+        let missing = StateVector::default();
+        Self { update, clients, section_of, next, missing, last: ItemIdx::NONE, text: String::new() }
+    }
+
+    /// Yjs: `integrateStructs`. Sections are taken by descending client id.
     fn all(&mut self, store: &mut Store, changes: &mut ChangeSet) {
-        let mut queue: Vec<usize> = (0..self.update.sections.len()).rev().collect();
-        while let Some(section) = queue.pop() {
-            let client = self.client_of(self.update.sections[section].client);
-            let blocked = self.section(store, changes, section);
-            let state = store.state(client);
-            if let Some(waiting) = self.waiting.get_mut(&client) {
-                waiting.retain(|(clock, waiter)| {
-                    let woken = *clock < state;
-                    if woken {
-                        queue.push(*waiter);
+        let mut order: SmallVec<[usize; 4]> = (0..self.update.sections.len()).collect();
+        order.sort_unstable_by_key(|place| {
+            std::cmp::Reverse(self.update.clients[self.update.sections[*place].client as usize])
+        });
+        let mut stack: SmallVec<[usize; 4]> = SmallVec::new();
+        for target in order {
+            stack.push(target);
+            while let Some(&place) = stack.last() {
+                let section = self.update.sections[place];
+                if self.next[place] == section.end as usize || self.section_of[section.client as usize] == NONE {
+                    stack.pop();
+                    continue;
+                }
+                match self.step(store, changes, place) {
+                    Step::Done => {
+                        self.next[place] += 1;
+                        // One block for the sake of another section, then that one is asked again.
+                        if stack.len() > 1 {
+                            stack.pop();
+                        }
                     }
-                    !woken
-                });
+                    Step::Gap(clock) => self.park(&mut stack, section.client, clock),
+                    Step::Needs(client) => self.need(store, &mut stack, client),
+                }
             }
-            if let Some(blocked) = blocked {
-                self.waiting.entry(blocked.client).or_default().push((blocked.clock, section));
-            }
+        }
+    }
+
+    /// Turns to the section of a client that the top of the stack needs, or parks what is on the stack.
+    fn need(&mut self, store: &Store, stack: &mut SmallVec<[usize; 4]>, client: u32) {
+        let state = store.state(self.client_of(client));
+        let place = self.section_of[client as usize];
+        if place == NONE {
+            return self.park(stack, client, state);
+        }
+        let place = place as usize;
+        let end = self.update.sections[place].end as usize;
+        if stack.contains(&place) {
+            // A circle: its block on the stack is taken, the one after it comes too early.
+            let after = self.update.blocks[..end].get(self.next[place] + 1);
+            let clock = after.map_or(state, |block| block.clock.saturating_sub(1));
+            return self.park(stack, client, clock);
+        }
+        if self.next[place] == end {
+            return self.park(stack, client, state);
+        }
+        stack.push(place);
+    }
+
+    /// Gives up on all sections of the stack, for want of this clock.
+    fn park(&mut self, stack: &mut SmallVec<[usize; 4]>, client: u32, clock: u32) {
+        let client = self.update.clients[client as usize];
+        if self.missing.contains_client(&client) {
+            self.missing.set_min(client, clock);
+        } else {
+            self.missing.set(client, clock);
+        }
+        for place in stack.drain(..) {
+            self.section_of[self.update.sections[place].client as usize] = NONE;
         }
     }
 
@@ -160,38 +217,37 @@ impl Run<'_> {
         if id.is_some() { Id::new(self.client_of(id.client), id.clock) } else { Id::NONE }
     }
 
-    /// Integrates blocks of a section until its end, or until one is blocked.
-    fn section(&mut self, store: &mut Store, changes: &mut ChangeSet, place: usize) -> Option<Blocked> {
-        let section = self.update.sections[place];
-        let client = self.client_of(section.client);
-        while self.next[place] < section.end as usize {
-            let block = self.update.blocks[self.next[place]];
-            let state = store.state(client);
-            if block.kind != Kind::Skip && block.end() > state {
-                if block.clock > state {
-                    return Some(Blocked { client, clock: block.clock - 1 });
-                }
-                if let Some(blocked) = self.missing(store, client, &block) {
-                    return Some(blocked);
-                }
-                self.integrate(store, changes, client, &block, state - block.clock);
-            }
-            self.next[place] += 1;
+    /// Integrates the next block of a section if it can be.
+    #[inline]
+    fn step(&mut self, store: &mut Store, changes: &mut ChangeSet, place: usize) -> Step {
+        let client = self.client_of(self.update.sections[place].client);
+        let block = self.update.blocks[self.next[place]];
+        let state = store.state(client);
+        if block.kind == Kind::Skip || block.end() <= state {
+            return Step::Done;
         }
-        None
+        if block.clock > state {
+            return Step::Gap(block.clock - 1);
+        }
+        if let Some(client) = self.missing(store, client, &block) {
+            return Step::Needs(client);
+        }
+        self.integrate(store, changes, client, &block, state - block.clock);
+        Step::Done
     }
 
-    /// The first dependency of a block that is not here.
-    fn missing(&self, store: &Store, client: ClientIdx, block: &UpdateBlock) -> Option<Blocked> {
+    /// The client of the first dependency of a block that is not here.
+    #[inline]
+    fn missing(&self, store: &Store, client: ClientIdx, block: &UpdateBlock) -> Option<u32> {
         let parent = match block.parent {
             UpdateParent::Item(id) => id,
             _ => LocalId::NONE,
         };
-        for id in [block.origin, block.right_origin, parent] {
-            if id.is_some() {
-                let id = self.id(id);
+        for local in [block.origin, block.right_origin, parent] {
+            if local.is_some() {
+                let id = self.id(local);
                 if id.client != client && id.clock >= store.state(id.client) {
-                    return Some(Blocked { client: id.client, clock: id.clock });
+                    return Some(local.client);
                 }
             }
         }
@@ -255,26 +311,11 @@ impl Run<'_> {
     }
 
     /// What could not be integrated.
-    fn rest(&self, store: &Store) -> Option<Rest> {
-        let mut rest = Rest { sections: Vec::new(), missing: StateVector::default() };
-        for (place, section) in self.update.sections.iter().enumerate() {
-            if self.next[place] < section.end as usize {
-                rest.sections.push((place, self.next[place]));
-            }
-        }
-        for (client, waiting) in &self.waiting {
-            let id: ClientID = store.client(*client).id;
-            for (clock, place) in waiting {
-                let own = self.client_of(self.update.sections[*place].client) == *client;
-                let clock = if own { *clock } else { store.state(*client) };
-                if rest.missing.contains_client(&id) {
-                    rest.missing.set_min(id, clock);
-                } else {
-                    rest.missing.set(id, clock);
-                }
-            }
-        }
-        (!rest.sections.is_empty()).then_some(rest)
+    fn rest(self) -> Option<Rest> {
+        let places = self.update.sections.iter().enumerate().map(|(place, section)| (place, section.end as usize));
+        let sections: Vec<_> =
+            places.filter(|(place, end)| self.next[*place] < *end).map(|(place, _)| (place, self.next[place])).collect();
+        (!sections.is_empty()).then_some(Rest { sections, missing: self.missing })
     }
 }
 
