@@ -26,8 +26,10 @@ fn read(file: &str) -> String {
 /// Replays a trace through the line interface and returns how many replies were equal.
 fn replay(file: &str) -> usize {
     let text = read(file);
-    let pairs: Vec<Json> =
-        text.lines().map(|line| Json::parse(line).unwrap_or_else(|error| panic!("{file}: {error}"))).collect();
+    let pairs: Vec<Json> = text
+        .lines()
+        .map(|line| Json::parse(line).unwrap_or_else(|error| panic!("{file}: {error}")))
+        .collect();
     let mut lines = pairs.iter().map(|pair| pair.get("q").to_string());
     let mut equal = 0;
     let result: Result<(), String> = Service::default().serve(&mut lines, &mut |reply| {

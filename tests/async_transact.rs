@@ -108,6 +108,51 @@ fn futures_may_be_sent() {
     block_on(is_send(AsyncProtocol::handle(&DefaultProtocol, &mut awareness, &[3]))).expect("a query");
 }
 
+/// Transactions may be held across an await and so be sent to other threads. The thread that began one is not taken for
+/// its holder for ever.
+#[test]
+fn transactions_may_be_sent() {
+    let doc = Doc::new();
+    let text = doc.get_or_insert_text("t");
+    let mut txn = is_send(Transact::transact_mut(&doc));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(std::time::Duration::from_millis(50));
+            text.push(&mut txn, "a");
+            drop(txn);
+        });
+        text.push(&mut Transact::transact_mut(&doc), "b");
+    });
+    assert_eq!(text.get_string(&Transact::transact(&doc)), "ab");
+
+    for _ in 0..3 {
+        let reading = is_send(Transact::transact(&doc));
+        thread::scope(|scope| drop(scope.spawn(move || drop(reading))));
+    }
+    let elsewhere = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _txn = Transact::transact_mut(&doc);
+            elsewhere.store(1, Ordering::SeqCst);
+            thread::sleep(std::time::Duration::from_millis(1500));
+        });
+        while elsewhere.load(Ordering::SeqCst) == 0 {
+            thread::yield_now();
+        }
+        // longer than a thread waits for itself
+        drop(Transact::transact_mut(&doc));
+    });
+}
+
+#[test]
+fn a_thread_does_not_wait_for_itself_for_ever() {
+    let doc = Doc::new();
+    let _txn = Transact::transact_mut(&doc);
+    assert!(std::panic::catch_unwind(|| drop(Transact::transact(&doc))).is_err());
+    assert!(std::panic::catch_unwind(|| drop(Transact::transact_mut(&doc))).is_err());
+    assert!(doc.try_transact().is_err() && doc.try_transact_mut().is_err());
+}
+
 #[test]
 fn the_async_protocol_answers_as_the_other() {
     let mut alice = Awareness::new(Doc::with_client_id(1));

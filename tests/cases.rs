@@ -13,29 +13,70 @@ use std::path::{Path, PathBuf};
 
 /// What stops cases for now: operations, and kinds of types, that the engine or the player cannot do yet.
 const UNSUPPORTED: &[&str] = &[
-    "aw.new",
-    "client",
-    "list_insert: the kind of root x is not supported",
+    "clone",
+    "list_insert: making a xmlhook is not supported",
     "map_set: a small bigint, for which the API has no value, is not supported",
     "map_set: a value of kind doc here is not supported",
     "map_set: the kind of root r is not supported",
-    "observe: observe is not supported",
     "observer that acts",
     "read pending",
-    "rel.create",
-    "snap.take",
-    "sp.handle",
-    "sp.step1",
     "text_delta: text_delta without sanitizing is not supported",
-    "text_delta: the kind of root t is not supported",
-    "text_insert: the kind of root t is not supported",
-    "um.new",
 ];
+
+/// Cases that fail for a fault that is known and must be mended.
+const FAULTS: &[(&str, &str)] = &[];
+
+/// Why clocks of awareness are one higher.
+const FIRST: &str =
+    "as in yrs an awareness has no state until one is set, with clock 1; Yjs sets an empty one at clock 0";
 
 /// Answers that differ from Yjs on purpose: case, name of the answer, our answer (JSON), reason.
 const DIFFERENT: &[(&str, &str, &str, &str)] = &[
+    (
+        "aw-004",
+        "b",
+        r#"{"states":{"2":{}},"clocks":{"2":1,"1":5},"change":[{"added":[1],"updated":[],"removed":[]},{"added":[],"updated":[1],"removed":[]},{"added":[],"updated":[],"removed":[1]}],"update":[{"added":[1],"updated":[],"removed":[]},{"added":[],"updated":[1],"removed":[]},{"added":[],"updated":[1],"removed":[]},{"added":[],"updated":[],"removed":[1]}]}"#,
+        FIRST,
+    ),
+    ("aw-004", "u3", r#""0101041a7b2275223a7b226e616d65223a2279222c2263223a5b315d7d7d""#, FIRST),
+    ("aw-004", "u4", r#""010105046e756c6c""#, FIRST),
+    (
+        "aw-005",
+        "a",
+        r#"{"states":{"1":{"x":2,"y":1}},"clocks":{"1":4},"change":[{"added":[],"updated":[1],"removed":[]},{"added":[],"updated":[1],"removed":[]},{"added":[],"updated":[1],"removed":[]}],"update":[{"added":[],"updated":[1],"removed":[]},{"added":[],"updated":[1],"removed":[]},{"added":[],"updated":[1],"removed":[]}]}"#,
+        FIRST,
+    ),
+    (
+        "aw-008",
+        "a",
+        r#"{"states":{"1":{},"5":{"x":9},"6":{"y":1}},"clocks":{"1":1,"5":9,"6":1},"change":[{"added":[5],"updated":[],"removed":[]},{"added":[6],"updated":[],"removed":[]}],"update":[{"added":[5],"updated":[],"removed":[]},{"added":[6],"updated":[],"removed":[]}]}"#,
+        FIRST,
+    ),
+    (
+        "aw-009",
+        "a",
+        r#"{"states":{},"clocks":{"1":2},"change":[{"added":[],"updated":[],"removed":[1]}],"update":[{"added":[],"updated":[],"removed":[1]}]}"#,
+        FIRST,
+    ),
+    (
+        "aw-009",
+        "b",
+        r#"{"states":{"1":{"z":1}},"clocks":{"1":3},"change":[{"added":[],"updated":[],"removed":[1]},{"added":[1],"updated":[],"removed":[]}],"update":[{"added":[],"updated":[],"removed":[1]},{"added":[1],"updated":[],"removed":[]}]}"#,
+        FIRST,
+    ),
+    (
+        "aw-010",
+        "a",
+        r#"{"states":{"1":{},"7":1},"clocks":{"1":1,"7":1},"change":[{"added":[7],"updated":[],"removed":[]}],"update":[{"added":[7],"updated":[],"removed":[]}]}"#,
+        "a broken update is refused whole; and, as for the others, the clock of the first state",
+    ),
     ("mal-005", "r5", "\"ok\"", "an empty string column is read as one without strings"),
-    ("mal-011", "client2pow53", "\"throws\"", "2^53 is no safe integer: another peer could read it as 2^53 + 1"),
+    (
+        "mal-011",
+        "client2pow53",
+        "\"throws\"",
+        "2^53 is no safe integer: another peer could read it as 2^53 + 1",
+    ),
     ("mal-011", "s", "\"\"", "the text was to come from client 2^53"),
     ("mal-011", "clockMax", "\"throws\"", "clocks have 32 bits, as in yrs"),
     (
@@ -99,7 +140,10 @@ fn load(path: &Path) -> Vec<Json> {
 }
 
 fn own_cases() -> Vec<Json> {
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cases")).iter().flat_map(|path| load(path)).collect()
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/cases"))
+        .iter()
+        .flat_map(|path| load(path))
+        .collect()
 }
 
 fn id(case: &Json) -> &str {
@@ -147,10 +191,20 @@ fn play_all(cases: &[Json]) -> BTreeMap<String, Vec<String>> {
     let mut passed = 0;
     for case in cases.iter().filter(|case| !is_sentences(case)) {
         match play(case) {
+            Ok(()) if FAULTS.iter().any(|(known, _)| *known == id(case)) => {
+                failed.push(format!("{} is listed as a fault, but passes", id(case)));
+            }
             Ok(()) => passed += 1,
             Err(Stop::Unsupported(op)) => unsupported.entry(op).or_default().push(id(case).to_owned()),
+            Err(Stop::Failed(what)) if FAULTS.iter().any(|(known, _)| *known == id(case)) => {
+                eprintln!("{} fails, as is known: {what}", id(case));
+            }
             Err(Stop::Failed(what)) => {
-                failed.push(format!("{} ({})\n  {what}", id(case), case.get("title").as_str().unwrap_or_default()));
+                failed.push(format!(
+                    "{} ({})\n  {what}",
+                    id(case),
+                    case.get("title").as_str().unwrap_or_default()
+                ));
             }
         }
     }

@@ -168,7 +168,8 @@ fn compare(vector: &Json, receiver: &mut Receiver, expected: &Json, from_v2: boo
         other => !other.is_null(),
     };
     let reencode = vector.get("reencode");
-    let wanted = reencode.get("pendingStructs").as_bool() == Some(true) || reencode.get("pendingDs").as_bool() == Some(true);
+    let wanted = reencode.get("pendingStructs").as_bool() == Some(true)
+        || reencode.get("pendingDs").as_bool() == Some(true);
     assert_eq!(waits, wanted, "{what}: something waits");
 }
 
@@ -208,7 +209,10 @@ fn the_judge_leaves_the_bytes_of_yjs_alone() {
     }
     // a delete set of yrs: clients ascending, ranges that touch
     let v1 = unhex("000201010001020200020201").expect("hex");
-    assert_eq!(wire::normalise(&v1, false).map(|bytes| hex(&bytes)), Ok("0002020100030101 0001".replace(' ', "")));
+    assert_eq!(
+        wire::normalise(&v1, false).map(|bytes| hex(&bytes)),
+        Ok("0002020100030101 0001".replace(' ', ""))
+    );
 }
 
 #[test]
@@ -234,7 +238,9 @@ fn updates_convert_as_in_yjs() {
 /// Applying a state twice, or the same state from the other format, changes nothing and emits nothing.
 #[test]
 fn applying_a_state_again_is_silent() {
-    for vector in of_kind("update").iter().filter(|v| !NOT_YET.iter().any(|(name, _)| *name == text(v, "name"))) {
+    for vector in
+        of_kind("update").iter().filter(|v| !NOT_YET.iter().any(|(name, _)| *name == text(v, "name")))
+    {
         let mut receiver = Receiver::new(vector);
         if let Some(base) = vector.get("base_v1").as_str() {
             receiver.apply(base, 1);

@@ -31,6 +31,7 @@ const DIFFERENT: &[(&str, bool, &str)] = &[
     ("11-deleted-huge-length.hex", false, "clocks have 32 bits, as in yrs"),
     ("19-client-2pow53.hex", false, "2^53 is no safe integer: another peer could read it as 2^53 + 1"),
     ("50-deleteset-zero-length.hex", true, "a range without ids deletes nothing"),
+    ("66-v1-is-v2.hex", true, "read as V1 it deletes a range without ids, see 50"),
     ("47-duplicate-keys-in-object.hex", true, "`__proto__` is a key like any other and is kept"),
 ];
 
@@ -96,7 +97,11 @@ fn apply(service: &mut Service, bytes: &[u8], v2: bool, what: &str) -> bool {
     let (reply, peak) = heap::peak(|| service.call(&request));
     assert!(start.elapsed() < TIME, "{what}: took {:?}", start.elapsed());
     let bound = MEMORY_PER_BYTE * bytes.len() + MEMORY_AT_LEAST;
-    assert!(peak <= bound, "{what}: {peak} bytes of memory for {} bytes of input, bound {bound}", bytes.len());
+    assert!(
+        peak <= bound,
+        "{what}: {peak} bytes of memory for {} bytes of input, bound {bound}",
+        bytes.len()
+    );
     assert_ne!(reply.get("kind").as_str(), Some("panic"), "{what}: {reply}");
     service.check("d");
     let accepted = reply.get("ok").as_bool() == Some(true);
@@ -153,10 +158,16 @@ fn malformed_input_is_refused_whole() {
     let waiting: Vec<_> = entries.iter().filter_map(|entry| run(&own_folder(), entry)).collect();
     eprintln!("{} inputs wait for a decoder: {waiting:?}", waiting.len());
     for format in NO_DECODER {
-        assert!(waiting.iter().any(|waiting| waiting == format), "{format} waits no more: take it off the list");
+        assert!(
+            waiting.iter().any(|waiting| waiting == format),
+            "{format} waits no more: take it off the list"
+        );
     }
     for (file, ..) in DIFFERENT {
-        assert!(entries.iter().any(|entry| entry.get("file").as_str() == Some(file)), "{file} is in the index");
+        assert!(
+            entries.iter().any(|entry| entry.get("file").as_str() == Some(file)),
+            "{file} is in the index"
+        );
     }
 }
 
@@ -174,7 +185,8 @@ fn further_malformed_input_is_refused_whole() {
 fn vectors() -> Vec<(String, Vec<u8>, bool)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/vectors/yjs-vectors.json");
     let file = Json::parse(&read(&path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let updates = file.get("vectors").items().iter().filter(|vector| vector.get("kind").as_str() == Some("update"));
+    let updates =
+        file.get("vectors").items().iter().filter(|vector| vector.get("kind").as_str() == Some("update"));
     updates
         .flat_map(|vector| {
             [("v1", false), ("v2", true)].map(|(key, v2)| {

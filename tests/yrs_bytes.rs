@@ -99,7 +99,9 @@ fn account(departure: &Departure, kind: Kind, delivery: Delivery) -> &'static st
     if ours.len() != theirs.len() {
         let last = departure.leader.get("ev").items().last();
         return match op {
-            "apply" if ours.len() > theirs.len() && last.is_some_and(|event| event.get("origin").is_null()) => {
+            "apply"
+                if ours.len() > theirs.len() && last.is_some_and(|event| event.get("origin").is_null()) =>
+            {
                 "20: no clean-up of formats after a remote change"
             }
             "apply" if delivery == Delivery::Random => "17: emits deletes that must wait",
@@ -109,7 +111,11 @@ fn account(departure: &Departure, kind: Kind, delivery: Delivery) -> &'static st
     }
     if op == "apply" && ours.iter().zip(&theirs).all(|(ours, theirs)| ours.structs == theirs.structs) {
         let fewer = ours.iter().zip(&theirs).all(|(ours, theirs)| covers(&theirs.deletes, &ours.deletes));
-        return if fewer { "19: emits deletes of what was collected already" } else { "unknown: other deletes" };
+        return if fewer {
+            "19: emits deletes of what was collected already"
+        } else {
+            "unknown: other deletes"
+        };
     }
     let squashed = |updates: &[wire::Update]| -> Vec<_> {
         updates.iter().map(|update| (wire::squashed(&update.structs), update.deletes.clone())).collect()
@@ -122,7 +128,9 @@ fn account(departure: &Departure, kind: Kind, delivery: Delivery) -> &'static st
         _ if inserts.contains("\"list_insert\"") || inserts.contains("\"list_push\"") => {
             "8: array insert beside deleted items"
         }
-        "text_delete" | "text_format" | "text_insert" | "text_embed" | "transact" if kind == Kind::Formatted => {
+        "text_delete" | "text_format" | "text_insert" | "text_embed" | "transact"
+            if kind == Kind::Formatted =>
+        {
             "9: formats"
         }
         _ if delivery == Delivery::Random => "17: updates out of order",
@@ -134,7 +142,9 @@ fn account(departure: &Departure, kind: Kind, delivery: Delivery) -> &'static st
 fn covers(all: &wire::Deletes, some: &wire::Deletes) -> bool {
     some.iter().all(|(client, ranges)| {
         let theirs = all.iter().filter(|(other, _)| other == client).flat_map(|(_, ranges)| ranges);
-        ranges.iter().all(|(clock, len)| theirs.clone().any(|(from, n)| from <= clock && clock + len <= from + n))
+        ranges
+            .iter()
+            .all(|(clock, len)| theirs.clone().any(|(from, n)| from <= clock && clock + len <= from + n))
     })
 }
 

@@ -21,7 +21,10 @@ fn count(change: isize) {
     });
 }
 
-#[expect(unsafe_code, reason = "the trait of global allocators is unsafe; every call goes to the system's allocator")]
+#[expect(
+    unsafe_code,
+    reason = "the trait of global allocators is unsafe; every call goes to the system's allocator"
+)]
 // SAFETY: memory is handled by `System` alone, with the layouts that it was asked for; counting allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -108,7 +108,11 @@ pub(crate) fn run(
 }
 
 /// Runs a script again and again with steps taken out, as long as it fails, and returns the shortest failure.
-pub(crate) fn shrink(steps: &[Step], first: String, mut fails: impl FnMut(&[Step]) -> Option<String>) -> String {
+pub(crate) fn shrink(
+    steps: &[Step],
+    first: String,
+    mut fails: impl FnMut(&[Step]) -> Option<String>,
+) -> String {
     let mut steps = steps.to_vec();
     let mut error = first;
     let mut size = steps.len() / 2;
@@ -155,7 +159,8 @@ impl Network<'_, '_> {
         ]))?;
         for (root, kind) in self.taste.kind.roots() {
             let root = Json::from(*root);
-            let request = [("op", "root".into()), ("doc", name(peer)), ("name", root), ("kind", (*kind).into())];
+            let request =
+                [("op", "root".into()), ("doc", name(peer)), ("name", root), ("kind", (*kind).into())];
             self.all(Json::object(request))?;
         }
         Ok(())
@@ -184,7 +189,11 @@ impl Network<'_, '_> {
         }
     }
 
-    fn choose<T>(&mut self, peer: usize, choose: impl FnOnce(Taste, &mut dyn FnMut(&Json) -> Json) -> T) -> T {
+    fn choose<T>(
+        &mut self,
+        peer: usize,
+        choose: impl FnOnce(Taste, &mut dyn FnMut(&Json) -> Json) -> T,
+    ) -> T {
         let leader = &mut *self.leader;
         choose(self.taste, &mut |path| {
             let request = Json::object([("op", "shape".into()), ("doc", name(peer)), ("h", path.clone())]);
@@ -277,7 +286,8 @@ impl Network<'_, '_> {
             ("origin", "remote".into()),
         ]))?;
         // what the clean-up of formats emits is news to the others
-        let news: Vec<_> = reply.get("ev").items().iter().filter(|ev| ev.get("origin").is_null()).cloned().collect();
+        let news: Vec<_> =
+            reply.get("ev").items().iter().filter(|ev| ev.get("origin").is_null()).cloned().collect();
         self.broadcast(peer, &Json::object([("ev", news.into())]));
         Ok(())
     }

@@ -14,3 +14,5 @@ pub(crate) mod presence;
 #[allow(clippy::duplicate_mod, reason = "the same protocol on two engines is the point")]
 #[path = "../../tools/src/adapter/service/mod.rs"]
 pub(crate) mod service;
+#[path = "../../tools/src/adapter/xml_events.rs"]
+pub(crate) mod xml_events;

@@ -119,7 +119,8 @@ pub(crate) fn joined(delta: &Json) -> Json {
         }
         match (parts.last_mut(), part.get("insert").as_str()) {
             (Some(last), Some(text))
-                if last.get("insert").as_str().is_some() && last.get("attributes") == part.get("attributes") =>
+                if last.get("insert").as_str().is_some()
+                    && last.get("attributes") == part.get("attributes") =>
             {
                 let text = format!("{}{text}", last.get("insert").as_str().unwrap_or_default());
                 last.set("insert", text.into());
@@ -143,7 +144,9 @@ fn delta(cells: &[Cell]) -> Json {
             at += 1;
         }
         let insert = if units.is_empty() {
-            let Unit::Embed(embed) = &cells[at].content else { unreachable!("the loop above stops at an embed") };
+            let Unit::Embed(embed) = &cells[at].content else {
+                unreachable!("the loop above stops at an embed")
+            };
             at += 1;
             match embed {
                 Plain::Value(value) => value.clone(),
@@ -217,7 +220,9 @@ impl Plain {
             (Self::Array(items), "list_insert") => {
                 items.splice(index..index, request.get("content").items().iter().map(Self::new));
             }
-            (Self::Array(items), "list_push") => items.extend(request.get("content").items().iter().map(Self::new)),
+            (Self::Array(items), "list_push") => {
+                items.extend(request.get("content").items().iter().map(Self::new))
+            }
             (Self::Array(items), "list_delete") => drop(items.drain(index..index + len)),
             (Self::Map(entries), "map_set") => {
                 entries.insert(key.to_owned(), Self::new(request.get("value")));
@@ -227,7 +232,9 @@ impl Plain {
             (Self::Text(cells), "text_insert") => {
                 let attributes = match request.find("attrs") {
                     Some(attrs) => given(attrs),
-                    None => index.checked_sub(1).map(|left| cells[left].attributes.clone()).unwrap_or_default(),
+                    None => {
+                        index.checked_sub(1).map(|left| cells[left].attributes.clone()).unwrap_or_default()
+                    }
                 };
                 insert(cells, index, request.get("text").as_str().unwrap_or_default(), &attributes);
             }
@@ -236,7 +243,9 @@ impl Plain {
                 cells.insert(index, Cell { content, attributes: given(request.get("attrs")) });
             }
             (Self::Text(cells), "text_delete") => drop(cells.drain(index..index + len)),
-            (Self::Text(cells), "text_format") => format(&mut cells[index..index + len], request.get("attrs")),
+            (Self::Text(cells), "text_format") => {
+                format(&mut cells[index..index + len], request.get("attrs"))
+            }
             (Self::Text(cells), "text_delta") => apply_delta(cells, request.get("delta")),
             (this, op) => panic!("the model cannot do {op} on {this:?}"),
         }
@@ -269,7 +278,8 @@ fn given(attrs: &Json) -> Attributes {
 }
 
 fn insert(cells: &mut Vec<Cell>, index: usize, text: &str, attributes: &Attributes) {
-    let new = text.encode_utf16().map(|unit| Cell { content: Unit::Char(unit), attributes: attributes.clone() });
+    let new =
+        text.encode_utf16().map(|unit| Cell { content: Unit::Char(unit), attributes: attributes.clone() });
     cells.splice(index..index, new);
 }
 

@@ -178,7 +178,8 @@ fn text(taste: Taste, rng: &mut Pcg32, shape: &Json) -> Json {
     let several = taste.kind == Kind::Rich;
     let start = pick(rng);
     let end = (start + rng.random_range(1..6)).min(boundaries.len() - 1);
-    let range = [("index", Json::from(boundaries[start])), ("len", Json::from(boundaries[end] - boundaries[start]))];
+    let range =
+        [("index", Json::from(boundaries[start])), ("len", Json::from(boundaries[end] - boundaries[start]))];
     let [index, len] = range;
     let dice = rng.random_range(0..if formats { 100 } else { 70 });
     match dice {
@@ -189,9 +190,12 @@ fn text(taste: Taste, rng: &mut Pcg32, shape: &Json) -> Json {
             let text = value::text(rng, 4).into();
             Json::object([("op", "text_insert".into()), index, ("text", text), ("attrs", attrs)])
         }
-        80..94 if end > start => {
-            Json::object([("op", "text_format".into()), index, len, ("attrs", attributes(rng, several, true))])
-        }
+        80..94 if end > start => Json::object([
+            ("op", "text_format".into()),
+            index,
+            len,
+            ("attrs", attributes(rng, several, true)),
+        ]),
         94..97 if several => Json::object([
             ("op", "text_delta".into()),
             ("delta", delta(rng, boundaries[start], boundaries[end] - boundaries[start])),
@@ -284,7 +288,9 @@ fn array(taste: Taste, rng: &mut Pcg32, shape: &Json, depth: u32) -> Json {
             Json::object([("op", "list_delete".into()), ("index", index.into()), ("len", count.into())])
         }
         4..6 => Json::object([("op", "list_push".into()), ("content", content.into())]),
-        _ => Json::object([("op", "list_insert".into()), ("index", index.into()), ("content", content.into())]),
+        _ => {
+            Json::object([("op", "list_insert".into()), ("index", index.into()), ("content", content.into())])
+        }
     }
 }
 

@@ -56,7 +56,9 @@ impl<'a> Player<'a> {
             "repeat" => self.repeat(step),
             "try" => self.attempt(step),
             "read" => self.read(step),
-            "sync" => self.sync(string(step, "from"), string(step, "to"), flag(step, "v2"), step.find("origin")),
+            "sync" => {
+                self.sync(string(step, "from"), string(step, "to"), flag(step, "v2"), step.find("origin"))
+            }
             "syncAll" => self.sync_all(step),
             "events" => {
                 let name = string(step, "name");
@@ -68,16 +70,22 @@ impl<'a> Player<'a> {
                 self.log(step);
                 Ok(())
             }
-            "encode" | "sv" | "hex" | "merge" | "diff" | "svFromUpdate" | "convert" | "blob" | "decode" | "decodeSv"
-            | "meta" => self.blob(op, step),
+            "encode" | "sv" | "hex" | "merge" | "diff" | "svFromUpdate" | "convert" | "blob" | "decode"
+            | "decodeSv" | "meta" => self.blob(op, step),
             "apply" => {
                 let update = self.resolve(step.get("update"))?;
                 let enc: u32 = if flag(step, "v2") { 2 } else { 1 };
                 let origin = step.get("origin").as_str().unwrap_or("remote");
-                let request = [("op", "apply".into()), ("update", update), ("enc", enc.into()), ("origin", origin.into())];
+                let request = [
+                    ("op", "apply".into()),
+                    ("update", update),
+                    ("enc", enc.into()),
+                    ("origin", origin.into()),
+                ];
                 self.ask(string(step, "doc"), Json::object(request)).map(drop)
             }
             "transact" => self.transact(step),
+            "client" => self.change_client(step),
             "observe" | "unobserve" => self.observe(op, step),
             _ if op.starts_with("aw.") => self.awareness(op, step),
             _ if op.starts_with("sp.") => self.message(op, step),
@@ -125,6 +133,18 @@ impl<'a> Player<'a> {
         self.ask(name, request).map(drop)
     }
 
+    /// The API cannot change a client id, so the document is saved and loaded by one with the new id.
+    fn change_client(&mut self, step: &Json) -> Played<()> {
+        let name = string(step, "doc");
+        let state = self.ask(name, Json::object([("op", "encode".into()), ("enc", 1.into())]))?;
+        let mut request = Json::object([("op", "new".into()), ("clientID", step.get("client").clone())]);
+        request.set("gc", true.into());
+        self.ask(name, request)?;
+        let request =
+            [("op", "apply".into()), ("update", state), ("enc", 1.into()), ("origin", "load".into())];
+        self.ask(name, Json::object(request)).map(drop)
+    }
+
     fn repeat(&mut self, step: &Json) -> Played<()> {
         for i in 0..step.get("n").as_u64().unwrap_or_default() {
             for operation in step.get("ops").items() {
@@ -147,7 +167,8 @@ impl<'a> Player<'a> {
     fn sync(&mut self, from: &str, to: &str, v2: bool, origin: Option<&Json>) -> Played<()> {
         let enc: u32 = if v2 { 2 } else { 1 };
         let sv = self.ask(to, Json::object([("op", "sv".into())]))?;
-        let update = self.ask(from, Json::object([("op", "encode".into()), ("enc", enc.into()), ("sv", sv)]))?;
+        let update =
+            self.ask(from, Json::object([("op", "encode".into()), ("enc", enc.into()), ("sv", sv)]))?;
         let origin = origin.cloned().unwrap_or_else(|| "remote".into());
         let request = [("op", "apply".into()), ("update", update), ("enc", enc.into()), ("origin", origin)];
         self.ask(to, Json::object(request)).map(drop)
@@ -207,10 +228,13 @@ impl<'a> Player<'a> {
             let (name, doc) = (string(step, "as"), string(step, "doc"));
             self.owners.insert(name.to_owned(), doc.to_owned());
             let scope = match step.get("on") {
-                Json::String(on) if !on.contains(':') => return Err(Stop::Unsupported("um.new on a document".to_owned())),
+                Json::String(on) if !on.contains(':') => {
+                    return Err(Stop::Unsupported("um.new on a document".to_owned()));
+                }
                 on => self.address(doc, on)?,
             };
-            let mut request = Json::object([("op", "undo_new".into()), ("um", name.into()), ("scope", vec![scope].into())]);
+            let mut request =
+                Json::object([("op", "undo_new".into()), ("um", name.into()), ("scope", vec![scope].into())]);
             for key in ["captureTimeout", "trackedOrigins", "ignoreRemoteMapChanges"] {
                 if let Some(value) = step.find(key) {
                     request.set(key, value.clone());
@@ -254,14 +278,18 @@ impl<'a> Player<'a> {
                     Some(hex) => hex.clone(),
                     None => {
                         let doc = self.docs[0].clone();
-                        self.ask(&doc, Json::object([("op", "relpos_hex".into()), ("json", step.get("json").clone())]))?
+                        self.ask(
+                            &doc,
+                            Json::object([("op", "relpos_hex".into()), ("json", step.get("json").clone())]),
+                        )?
                     }
                 };
                 self.blobs.insert(name, Json::object([("hex", hex)]));
             }
             "rel.resolve" => {
                 let position = self.blobs.get(string(step, "rel")).cloned().unwrap_or_default();
-                let mut request = Json::object([("op", "relpos_abs".into()), ("bytes", position.get("hex").clone())]);
+                let mut request =
+                    Json::object([("op", "relpos_abs".into()), ("bytes", position.get("hex").clone())]);
                 if let Some(follow) = step.find("follow") {
                     request.set("follow", follow.clone());
                 }
@@ -294,7 +322,8 @@ impl<'a> Player<'a> {
             "snap.contains" => {
                 let update = self.resolve(step.get("update"))?;
                 let doc = self.docs[0].clone();
-                let request = [("op", "snapshot_contains".into()), ("snapshot", snapshot), ("update", update)];
+                let request =
+                    [("op", "snapshot_contains".into()), ("snapshot", snapshot), ("update", update)];
                 let contains = self.ask(&doc, Json::object(request))?;
                 self.golden.insert(name, contains);
             }
@@ -311,9 +340,13 @@ impl<'a> Player<'a> {
         let name = if op == "aw.new" { "as" } else { "aw" };
         let request_op = format!("aw_{}", op.trim_start_matches("aw."));
         let mut request = Json::object([("op", request_op.into()), ("aw", step.get(name).clone())]);
-        for (from, to) in
-            [("client", "clientID"), ("state", "state"), ("key", "key"), ("value", "value"), ("clients", "clients")]
-        {
+        for (from, to) in [
+            ("client", "clientID"),
+            ("state", "state"),
+            ("key", "key"),
+            ("value", "value"),
+            ("clients", "clients"),
+        ] {
             if let Some(value) = step.find(from) {
                 request.set(to, value.clone());
             }
@@ -340,7 +373,8 @@ impl<'a> Player<'a> {
             "sp.update" => {
                 let bytes = self.resolve(step.get("update"))?;
                 let doc = self.docs[0].clone();
-                let message = self.ask(&doc, Json::object([("op", "sync_update".into()), ("bytes", bytes)]))?;
+                let message =
+                    self.ask(&doc, Json::object([("op", "sync_update".into()), ("bytes", bytes)]))?;
                 self.blobs.insert(name, message);
             }
             "sp.handle" => {
@@ -359,16 +393,15 @@ impl<'a> Player<'a> {
         let entries = self.updates.get(string(step, "doc")).cloned().unwrap_or_default();
         let entry = |event: &Json| {
             let origin = event.get("origin");
-            let mut entry = Json::object([
-                ("update", event.get("v1").clone()),
-                ("local", event.get("local").clone()),
-            ]);
+            let mut entry =
+                Json::object([("update", event.get("v1").clone()), ("local", event.get("local").clone())]);
             if !origin.is_null() {
                 entry.set("origin", origin.clone());
             }
             entry
         };
-        self.golden.insert(string(step, "as").to_owned(), entries.iter().map(entry).collect::<Vec<_>>().into());
+        self.golden
+            .insert(string(step, "as").to_owned(), entries.iter().map(entry).collect::<Vec<_>>().into());
     }
 
     /// The request for a step that edits one type.
@@ -545,7 +578,8 @@ impl<'a> Player<'a> {
         let mut out = Json::Object(Vec::new());
         for s in &update.structs {
             let deleted = update.deletes.iter().any(|(client, ranges)| {
-                *client == s.id.0 && ranges.iter().any(|(clock, len)| *clock <= s.id.1 && s.id.1 < clock + len)
+                *client == s.id.0
+                    && ranges.iter().any(|(clock, len)| *clock <= s.id.1 && s.id.1 < clock + len)
             });
             let mut json = block(s)?;
             if let Some(key) = key_of(&update.structs, s) {
@@ -594,7 +628,11 @@ impl<'a> Player<'a> {
             "merge" => {
                 let updates = step.get("updates").items().iter().map(|update| self.resolve(update));
                 let updates = updates.collect::<Played<Vec<_>>>()?;
-                self.free(Json::object([("op", "merge".into()), ("updates", updates.into()), ("enc", enc.into())]))?
+                self.free(Json::object([
+                    ("op", "merge".into()),
+                    ("updates", updates.into()),
+                    ("enc", enc.into()),
+                ]))?
             }
             _ => {
                 let update = self.resolve(step.get("update"))?;
@@ -606,14 +644,21 @@ impl<'a> Player<'a> {
                     }
                     "diff" => {
                         let sv = self.resolve(step.get("sv"))?;
-                        let request = [("op", "diff".into()), ("update", update), ("sv", sv), ("enc", enc.into())];
+                        let request =
+                            [("op", "diff".into()), ("update", update), ("sv", sv), ("enc", enc.into())];
                         self.free(Json::object(request))?
                     }
                     "convert" => {
                         let to: u32 = if string(step, "to") == "v2" { 2 } else { 1 };
-                        self.free(Json::object([("op", "convert".into()), ("update", update), ("to", to.into())]))?
+                        self.free(Json::object([
+                            ("op", "convert".into()),
+                            ("update", update),
+                            ("to", to.into()),
+                        ]))?
                     }
-                    _ => self.free(Json::object([("op", op.into()), ("update", update), ("enc", enc.into())]))?,
+                    _ => {
+                        self.free(Json::object([("op", op.into()), ("update", update), ("enc", enc.into())]))?
+                    }
                 }
             }
         };
@@ -749,7 +794,8 @@ fn given(json: &Json) -> Played<Json> {
         let entries = entries.iter().map(|(key, value)| Ok((key.clone(), given(value)?)));
         return Ok(Json::Object(entries.collect::<Played<_>>()?));
     };
-    let typed = |kind: &str, key: &str, value: Json| Json::tagged("type", [("kind", kind.into()), (key, value)]);
+    let typed =
+        |kind: &str, key: &str, value: Json| Json::tagged("type", [("kind", kind.into()), (key, value)]);
     Ok(match tag.as_str() {
         "$json" => content.clone(),
         "$bytes" => Json::tagged("bytes", [("hex", content.clone())]),
@@ -760,7 +806,8 @@ fn given(json: &Json) -> Played<Json> {
             (0..content.as_u64().unwrap_or_default() as u32).map(Json::from).collect::<Vec<_>>().into()
         }
         "$utf16" => {
-            let units: Vec<u16> = content.items().iter().filter_map(|u| u.as_u64().map(|u| u as u16)).collect();
+            let units: Vec<u16> =
+                content.items().iter().filter_map(|u| u.as_u64().map(|u| u as u16)).collect();
             String::from_utf16_lossy(&units).into()
         }
         "$array" => typed("array", "init", items(content)?),
@@ -804,9 +851,9 @@ pub(crate) fn without_surrogates(json: &Json) -> Json {
     match json {
         Json::Array(items) => items.iter().map(without_surrogates).collect::<Vec<_>>().into(),
         Json::Object(_) if json.find("$utf16").is_some() => given(json).unwrap_or_default(),
-        Json::Object(entries) => {
-            Json::Object(entries.iter().map(|(key, value)| (key.clone(), without_surrogates(value))).collect())
-        }
+        Json::Object(entries) => Json::Object(
+            entries.iter().map(|(key, value)| (key.clone(), without_surrogates(value))).collect(),
+        ),
         other => other.clone(),
     }
 }
@@ -857,7 +904,8 @@ fn key_of<'s>(structs: &'s [Struct], s: &'s Struct) -> Option<&'s str> {
             return at.key.as_deref();
         }
         let beside = at.origin.or(at.right_origin)?;
-        at = structs.iter().find(|o| o.id.0 == beside.0 && o.id.1 <= beside.1 && beside.1 < o.id.1 + o.len)?;
+        at =
+            structs.iter().find(|o| o.id.0 == beside.0 && o.id.1 <= beside.1 && beside.1 < o.id.1 + o.len)?;
     }
     None
 }
@@ -898,7 +946,8 @@ fn content(content: &Content, len: u64) -> Played<Json> {
             const CLASSES: [&str; 7] =
                 ["YArray", "YMap", "YText", "YXmlElement", "YXmlFragment", "YXmlHook", "YXmlText"];
             let class = CLASSES.get(*kind as usize).copied().unwrap_or("?");
-            let name = name.as_ref().filter(|_| *kind == 3).map(|name| format!(":{name}")).unwrap_or_default();
+            let name =
+                name.as_ref().filter(|_| *kind == 3).map(|name| format!(":{name}")).unwrap_or_default();
             ("type", format!("{class}{name}").into())
         }
         Content::Any(values) => {

@@ -58,7 +58,10 @@ pub(crate) fn plain(rng: &mut impl Rng, values: Values, depth: u32) -> Json {
         n => match n - 6 - nested {
             0 => Json::tagged("bytes", [("hex", "00ff10".into())]),
             1 => Json::Number([2_147_483_648.0, 1e10, 9_007_199_254_740_991.0, 1e21][rng.random_range(0..4)]),
-            _ => Json::tagged("f64", [("v", ["NaN", "Infinity", "-Infinity", "-0"][rng.random_range(0..4)].into())]),
+            _ => Json::tagged(
+                "f64",
+                [("v", ["NaN", "Infinity", "-Infinity", "-0"][rng.random_range(0..4)].into())],
+            ),
         },
     }
 }

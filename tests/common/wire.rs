@@ -69,7 +69,11 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Update, String> {
 /// The update with its delete set in Yjs's order.
 pub(crate) fn normalise(bytes: &[u8], v2: bool) -> Result<Vec<u8>, String> {
     let mut reader = Reader::new(bytes);
-    if v2 { skip_structs_v2(&mut reader)? } else { drop(reader.structs()?) }
+    if v2 {
+        skip_structs_v2(&mut reader)?
+    } else {
+        drop(reader.structs()?)
+    }
     let mut out = bytes[..reader.at].to_vec();
     write_deletes(&mut out, &sorted(reader.deletes(v2)?), v2);
     Ok(out)
@@ -160,8 +164,10 @@ pub(crate) fn describe(bytes: &[u8]) -> String {
 }
 
 fn line(s: &Struct) -> String {
-    let id = |id: Option<Id>| id.map_or_else(|| "-".to_owned(), |(client, clock)| format!("{client}:{clock}"));
-    let mut line = format!("{}+{} {:?} [{} {}]", id(Some(s.id)), s.len, s.content, id(s.origin), id(s.right_origin));
+    let id =
+        |id: Option<Id>| id.map_or_else(|| "-".to_owned(), |(client, clock)| format!("{client}:{clock}"));
+    let mut line =
+        format!("{}+{} {:?} [{} {}]", id(Some(s.id)), s.len, s.content, id(s.origin), id(s.right_origin));
     if s.parent.is_some() || s.key.is_some() {
         line += &format!(" in {:?} {:?}", s.parent, s.key);
     }
@@ -295,7 +301,8 @@ impl<'a> Reader<'a> {
     }
 
     fn byte(&mut self) -> Result<u8, String> {
-        let byte = self.bytes.get(self.at).copied().ok_or_else(|| format!("wire: end of input at {}", self.at))?;
+        let byte =
+            self.bytes.get(self.at).copied().ok_or_else(|| format!("wire: end of input at {}", self.at))?;
         self.at += 1;
         Ok(byte)
     }

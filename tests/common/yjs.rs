@@ -71,7 +71,8 @@ impl Host for Yjs {
         input.write_all(line.as_bytes()).and_then(|()| input.flush()).expect("node reads");
         let mut reply = String::new();
         self.output.read_line(&mut reply).expect("node writes");
-        Json::parse(&reply).unwrap_or_else(|error| panic!("{error} in the reply of node to {request}: {reply:?}"))
+        Json::parse(&reply)
+            .unwrap_or_else(|error| panic!("{error} in the reply of node to {request}: {reply:?}"))
     }
 }
 

@@ -1,20 +1,21 @@
 //! yrs under the names that the adapter's service uses.
 
+pub(crate) use yrs::sync::awareness::AwarenessUpdate;
+pub(crate) use yrs::sync::{Awareness, SyncMessage};
 pub(crate) use yrs::types::text::{DeltaPrelim, TextPrelim};
 pub(crate) use yrs::types::xml::{XmlDeltaPrelim, XmlIn, XmlOut};
 pub(crate) use yrs::types::{Attrs, Delta, ToJson};
-pub(crate) use yrs::updates::decoder::Decode;
 pub(crate) use yrs::types::{Change, DeepObservable, EntryChange, Event, Observable, Path, PathSegment};
 pub(crate) use yrs::undo::{EventKind, Options as UndoOptions, UndoManager};
+pub(crate) use yrs::updates::decoder::Decode;
 pub(crate) use yrs::updates::encoder::{Encode, Encoder, EncoderV1};
-pub(crate) use yrs::sync::awareness::AwarenessUpdate;
-pub(crate) use yrs::sync::{Awareness, SyncMessage};
-pub(crate) use yrs::{Assoc, ClientID, ID, IndexScope, IndexedSequence, Snapshot, StickyIndex};
 pub(crate) use yrs::{
-    Any, Array, ArrayPrelim, ArrayRef, BranchID, Doc, GetString, In, Map, MapPrelim, MapRef, Number, OffsetKind,
-    Options, Out, ReadTxn, SharedRef, StateVector, Text, TextRef, Transact, Transaction, TransactionMut, Update, WriteTxn, Xml,
-    XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef, XmlTextPrelim, XmlTextRef,
+    Any, Array, ArrayPrelim, ArrayRef, BranchID, Doc, GetString, In, Map, MapPrelim, MapRef, Number,
+    OffsetKind, Options, Out, ReadTxn, SharedRef, StateVector, Text, TextRef, Transact, Transaction,
+    TransactionMut, Update, WriteTxn, Xml, XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim,
+    XmlFragmentRef, XmlTextPrelim, XmlTextRef,
 };
+pub(crate) use yrs::{Assoc, ClientID, ID, IndexScope, IndexedSequence, Snapshot, StickyIndex};
 
 /// What `hello` answers.
 pub(crate) const NAME: &str = "yrs";
@@ -30,7 +31,8 @@ pub(crate) fn object(entries: Vec<(String, Any)>) -> Any {
 /// What waits in a document: the clock that is missing of each client, and whether deletions wait.
 pub(crate) fn pending(txn: &TransactionMut<'_>) -> Option<(Vec<(u64, u32)>, bool)> {
     let store = txn.store();
-    let missing = store.pending_update().map(|update| update.missing.iter().map(|(c, k)| (c.get(), *k)).collect());
+    let missing =
+        store.pending_update().map(|update| update.missing.iter().map(|(c, k)| (c.get(), *k)).collect());
     Some((missing.unwrap_or_default(), store.pending_ds().is_some()))
 }
 
@@ -62,7 +64,11 @@ pub(crate) fn convert(_update: &[u8], _to_v2: bool) -> Result<Vec<u8>, String> {
 }
 
 /// Where a position stands now; yrs always follows undone deletions.
-pub(crate) fn offset(position: &StickyIndex, txn: &Transaction<'_>, follow: bool) -> Option<Option<(u32, Assoc)>> {
+pub(crate) fn offset(
+    position: &StickyIndex,
+    txn: &Transaction<'_>,
+    follow: bool,
+) -> Option<Option<(u32, Assoc)>> {
     follow.then(|| position.get_offset(txn).map(|offset| (offset.index, offset.assoc)))
 }
 

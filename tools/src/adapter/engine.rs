@@ -4,17 +4,16 @@ pub(crate) use yatta::sync::awareness::AwarenessUpdate;
 pub(crate) use yatta::sync::{Awareness, SyncMessage};
 pub(crate) use yatta::types::text::DeltaPrelim;
 pub(crate) use yatta::types::xml::{XmlDeltaPrelim, XmlIn};
-pub(crate) use yatta::types::{
-    Attrs, Change, Delta, EntryChange, Event, Path, PathSegment, ToJson,
-};
+pub(crate) use yatta::types::{Attrs, Change, Delta, EntryChange, Event, Path, PathSegment, ToJson};
 pub(crate) use yatta::undo::{EventKind, Options as UndoOptions, UndoManager};
 pub(crate) use yatta::updates::decoder::Decode;
 pub(crate) use yatta::updates::encoder::Encode;
 pub(crate) use yatta::{
-    Any, Array, ArrayPrelim, ArrayRef, Assoc, BranchID, ClientID, DeepObservable, Doc, GetString, ID, In, IndexScope,
-    IndexedSequence, Map, MapPrelim, MapRef, Number, Observable, OffsetKind, Options, Out, ReadTxn, SharedRef, Snapshot,
-    StateVector, StickyIndex, Text, TextPrelim, TextRef, Transact, Transaction, TransactionMut, Update, WriteTxn, Xml,
-    XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef, XmlOut, XmlTextPrelim, XmlTextRef,
+    Any, Array, ArrayPrelim, ArrayRef, Assoc, BranchID, ClientID, DeepObservable, Doc, GetString, ID, In,
+    IndexScope, IndexedSequence, Map, MapPrelim, MapRef, Number, Observable, OffsetKind, Options, Out,
+    ReadTxn, SharedRef, Snapshot, StateVector, StickyIndex, Text, TextPrelim, TextRef, Transact, Transaction,
+    TransactionMut, Update, WriteTxn, Xml, XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim,
+    XmlFragmentRef, XmlOut, XmlTextPrelim, XmlTextRef,
 };
 
 /// What `hello` answers.
@@ -69,7 +68,11 @@ pub(crate) fn check(doc: &Doc) {
 }
 
 /// Where a position stands now, following undone deletions or not.
-pub(crate) fn offset(position: &StickyIndex, txn: &Transaction<'_>, follow: bool) -> Option<Option<(u32, Assoc)>> {
+pub(crate) fn offset(
+    position: &StickyIndex,
+    txn: &Transaction<'_>,
+    follow: bool,
+) -> Option<Option<(u32, Assoc)>> {
     let offset = if follow { position.get_offset(txn) } else { position.get_offset_without_undo(txn) };
     Some(offset.map(|offset| (offset.index, offset.assoc)))
 }

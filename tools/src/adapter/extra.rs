@@ -1,9 +1,9 @@
 //! The kinds beyond text, array and map: XML and sub-documents.
 
 use super::engine::{
-    Attrs, BranchID, GetString, In, Out, ReadTxn, SharedRef, Text, TextRef, TransactionMut,
-    WriteTxn, Xml, XmlDeltaPrelim, XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef,
-    XmlIn, XmlOut, XmlTextPrelim, XmlTextRef,
+    Attrs, BranchID, GetString, In, Out, ReadTxn, SharedRef, Text, TextRef, TransactionMut, WriteTxn, Xml,
+    XmlDeltaPrelim, XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef, XmlIn,
+    XmlOut, XmlTextPrelim, XmlTextRef,
 };
 use super::json::Json;
 use super::late;
@@ -20,8 +20,8 @@ impl Extra {
     /// Makes or finds a root.
     pub(crate) fn root(txn: &mut TransactionMut<'_>, name: &str, kind: &str) -> Option<Self> {
         match kind {
-            // a root has no type on the wire, so a fragment stands for an element of no name
-            "xmlfragment" | "xmlelement" => Some(Self::Fragment(txn.get_or_insert_xml_fragment(name))),
+            // the API has no root element: it would be a fragment with attributes
+            "xmlfragment" => Some(Self::Fragment(txn.get_or_insert_xml_fragment(name))),
             "xmltext" => with_attributes(&txn.get_or_insert_text(name)),
             _ => None,
         }
@@ -133,7 +133,9 @@ impl Extra {
     pub(crate) fn attributes<T: ReadTxn>(&self, txn: &T) -> Vec<(String, Out)> {
         match self {
             Self::Text(node) => node.attributes(txn).map(|(key, value)| (key.to_string(), value)).collect(),
-            Self::Element(node) => node.attributes(txn).map(|(key, value)| (key.to_string(), value)).collect(),
+            Self::Element(node) => {
+                node.attributes(txn).map(|(key, value)| (key.to_string(), value)).collect()
+            }
             Self::Fragment(_) => Vec::new(),
         }
     }

@@ -240,7 +240,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 /// # Errors
 /// If the length is odd or a character is no hex digit.
 pub(crate) fn unhex(text: &str) -> Result<Vec<u8>, String> {
-    let digit = |b: u8| char::from(b).to_digit(16).ok_or_else(|| format!("{:?} is no hex digit", char::from(b)));
+    let digit =
+        |b: u8| char::from(b).to_digit(16).ok_or_else(|| format!("{:?} is no hex digit", char::from(b)));
     let bytes = text.as_bytes();
     if bytes.len() % 2 == 1 {
         return Err("hex of odd length".to_owned());

@@ -4,7 +4,7 @@
 //! - `engine`: which crate is driven, and the few things for which the public API of yrs has no word.
 //! - `extra`: XML and sub-documents.
 //! - `more`: events of types, undo, positions and snapshots.
-//! - `late`: what the engine did not have from the start.
+//! - `late`: sub-documents. `xml_events`: events in XML.
 //! - `presence`: awareness and sync messages.
 //! - `service`: the protocol. It sees only those above, so that the tests can mount the same
 //!   files on another engine of the same API and run both from one script.
@@ -19,6 +19,7 @@ pub(crate) mod late;
 pub(crate) mod more;
 pub(crate) mod presence;
 pub(crate) mod service;
+pub(crate) mod xml_events;
 
 use std::io::{self, BufRead, Write};
 

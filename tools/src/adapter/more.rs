@@ -4,10 +4,10 @@
 //! of one. Events of types come with the reply that caused them, as `{"t": "event", "as", "event"}`.
 
 use super::engine::{
-    Assoc, BranchID, Change, ClientID, Decode, DeepObservable, Delta, Encode, EntryChange, Event, EventKind, GetString,
-    ID, IndexScope, IndexedSequence, Observable, Out, Path, PathSegment, ReadTxn, SharedRef, Snapshot, StickyIndex,
-    ToJson, Transact, TransactionMut, UndoManager, UndoOptions, Update, ignore_remote_map_changes, offset, restore,
-    snapshot_contains,
+    Assoc, BranchID, Change, ClientID, Decode, DeepObservable, Delta, Encode, EntryChange, Event, EventKind,
+    GetString, ID, IndexScope, IndexedSequence, Observable, Out, Path, PathSegment, ReadTxn, SharedRef,
+    Snapshot, StickyIndex, ToJson, Transact, TransactionMut, UndoManager, UndoOptions, Update,
+    ignore_remote_map_changes, offset, restore, snapshot_contains,
 };
 use super::extra::Extra;
 use super::json::{Json, hex, unhex};
@@ -15,6 +15,7 @@ use super::late;
 use super::service::node::Node;
 use super::service::session::{Events, Session, lock};
 use super::service::{Failure, value};
+use super::xml_events;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -38,7 +39,9 @@ pub(crate) fn run(session: &mut Session, request: &Json) -> Option<Result<Json, 
         "undo_new" => new_manager(session, request),
         "undo" | "redo" | "undo_stop" | "undo_clear" | "undo_read" => manage(session, op, request),
         "relpos_new" | "relpos_abs" | "relpos_hex" => position(session, op, request),
-        "snapshot" | "snapshot_v2" | "snapshot_contains" | "snapshot_restore" => snapshot(session, op, request),
+        "snapshot" | "snapshot_v2" | "snapshot_contains" | "snapshot_restore" => {
+            snapshot(session, op, request)
+        }
         _ => return None,
     })
 }
@@ -65,7 +68,7 @@ fn observe(session: &mut Session, request: &Json) -> Result<Json, Failure> {
                 Node::Text(handle) => forget(handle, &name, deep),
                 Node::Array(handle) => forget(handle, &name, deep),
                 Node::Map(handle) => forget(handle, &name, deep),
-                Node::Extra(extra) => late::unobserve(extra, &name, deep),
+                Node::Extra(extra) => xml_events::unobserve(extra, &name, deep),
             }
         }
         return Ok(Json::Null);
@@ -82,10 +85,10 @@ fn observe(session: &mut Session, request: &Json) -> Result<Json, Failure> {
             Node::Text(handle) => observe_deep(handle, &name, events),
             Node::Array(handle) => observe_deep(handle, &name, events),
             Node::Map(handle) => observe_deep(handle, &name, events),
-            Node::Extra(extra) => late::observe_deep(extra, &name, events)?,
+            Node::Extra(extra) => xml_events::observe_deep(extra, &name, events),
         }
     } else {
-        observe_shallow(&node, name.clone(), events)?;
+        observe_shallow(&node, name.clone(), events);
     }
     session.more.observers.insert(name, (node, deep));
     Ok(Json::Null)
@@ -109,7 +112,7 @@ pub(crate) fn observe_deep<T: DeepObservable>(handle: &T, key: &str, events: Eve
     });
 }
 
-fn observe_shallow(node: &Node, key: String, events: Events) -> Result<(), Failure> {
+fn observe_shallow(node: &Node, key: String, events: Events) {
     let name = key.clone();
     match node {
         Node::Text(handle) => handle.observe(name.as_str(), move |txn, e| {
@@ -121,9 +124,8 @@ fn observe_shallow(node: &Node, key: String, events: Events) -> Result<(), Failu
         Node::Map(handle) => handle.observe(name.as_str(), move |txn, e| {
             note(&events, &key, told(&e.path(), Vec::new(), keys(txn, e.keys(txn).iter())));
         }),
-        Node::Extra(extra) => late::observe(extra, key, events)?,
+        Node::Extra(extra) => xml_events::observe(extra, key, events),
     }
-    Ok(())
 }
 
 /// Notes an event for the observer of this name.
@@ -136,8 +138,7 @@ fn event_json(txn: &TransactionMut<'_>, event: &Event) -> Json {
         Event::Text(e) => told(&e.path(), deltas(txn, e.delta(txn)), Vec::new()),
         Event::Array(e) => told(&e.path(), changes(txn, e.delta(txn)), Vec::new()),
         Event::Map(e) => told(&e.path(), Vec::new(), keys(txn, e.keys(txn).iter())),
-        #[allow(unreachable_patterns, reason = "an engine without XML has no other event")]
-        other => late::event_json(txn, other),
+        other => xml_events::event_json(txn, other),
     }
 }
 
@@ -224,7 +225,9 @@ fn new_manager(session: &mut Session, request: &Json) -> Result<Json, Failure> {
         options.tracked_origins.insert(origin.as_str().unwrap_or_default().into());
     }
     let mut manager = UndoManager::with_options(options);
-    if request.get("ignoreRemoteMapChanges").as_bool() == Some(true) && !ignore_remote_map_changes(&mut manager) {
+    if request.get("ignoreRemoteMapChanges").as_bool() == Some(true)
+        && !ignore_remote_map_changes(&mut manager)
+    {
         return Err(Failure::unsupported("ignoreRemoteMapChanges"));
     }
     let doc = session.doc.clone();
@@ -294,11 +297,15 @@ fn position(session: &mut Session, op: &str, request: &Json) -> Result<Json, Fai
             let position = match &node {
                 Node::Text(handle) => handle.sticky_index(&txn, index, assoc),
                 Node::Array(handle) => handle.sticky_index(&txn, index, assoc),
-                Node::Extra(extra) => late::position(extra, &txn, index, assoc)?,
+                // of XML only texts have positions here
+                Node::Extra(_) => node.text()?.sticky_index(&txn, index, assoc),
                 Node::Map(_) => return Err(node.lacks("positions")),
             };
             let position = position.ok_or_else(|| Failure::error("no position there"))?;
-            Ok(Json::object([("hex", hex(&position.encode_v1()).into()), ("json", position_json(&node, &position))]))
+            Ok(Json::object([
+                ("hex", hex(&position.encode_v1()).into()),
+                ("json", position_json(&node, &position)),
+            ]))
         }
         "relpos_hex" => {
             let json = request.get("json");
@@ -315,11 +322,12 @@ fn position(session: &mut Session, op: &str, request: &Json) -> Result<Json, Fai
         }
         _ => {
             let bytes = unhex(request.get("bytes").as_str().unwrap_or_default()).map_err(Failure::error)?;
-            let position = StickyIndex::decode_v1(&bytes).map_err(|error| Failure::decode(error.to_string()))?;
+            let position =
+                StickyIndex::decode_v1(&bytes).map_err(|error| Failure::decode(error.to_string()))?;
             let follow = request.get("follow").as_bool() != Some(false);
             let offset = offset(&position, &txn, follow);
-            let offset =
-                offset.ok_or_else(|| Failure::unsupported("a position that does not follow undone deletions"))?;
+            let offset = offset
+                .ok_or_else(|| Failure::unsupported("a position that does not follow undone deletions"))?;
             Ok(offset.map_or(Json::Null, |(index, assoc)| {
                 let assoc = if assoc == Assoc::Before { -1.0 } else { 0.0 };
                 Json::object([("index", index.into()), ("assoc", Json::Number(assoc))])
@@ -360,7 +368,9 @@ fn snapshot(session: &mut Session, op: &str, request: &Json) -> Result<Json, Fai
         let update = unhex(request.get("update").as_str().unwrap_or_default()).map_err(Failure::error)?;
         let update = Update::decode_v1(&update).map_err(|error| Failure::decode(error.to_string()))?;
         let contains = snapshot_contains(&snapshot, &update);
-        return contains.map(Json::from).ok_or_else(|| Failure::unsupported("whether a snapshot contains an update"));
+        return contains
+            .map(Json::from)
+            .ok_or_else(|| Failure::unsupported("whether a snapshot contains an update"));
     }
     restore(&txn, &snapshot).map(|bytes| hex(&bytes).into()).map_err(Failure::error)
 }

@@ -1,8 +1,8 @@
 //! Awareness and sync messages, for the shared cases: `aw_*` on an awareness of its own, `sync_*` on a document.
 
 use super::engine::{
-    Any, Awareness, AwarenessUpdate, ClientID, Decode, Doc, Encode, ReadTxn, StateVector, SyncMessage, Transact, Update,
-    object,
+    Any, Awareness, AwarenessUpdate, ClientID, Decode, Doc, Encode, ReadTxn, StateVector, SyncMessage,
+    Transact, Update, object,
 };
 use super::json::{Json, hex, unhex};
 use super::service::session::{Session, lock};
@@ -75,15 +75,19 @@ impl Entry {
                 Ok(Json::Null)
             }
             "encode" => {
-                let clients = request.get("clients").items().iter().filter_map(Json::as_u64).map(ClientID::new);
+                let clients =
+                    request.get("clients").items().iter().filter_map(Json::as_u64).map(ClientID::new);
                 let update = self.awareness.update_with_clients(clients);
                 Ok(hex(&update.map_err(|error| Failure::error(error.to_string()))?.encode_v1()).into())
             }
             "apply" => {
-                let bytes = unhex(request.get("update").as_str().unwrap_or_default()).map_err(Failure::error)?;
+                let bytes =
+                    unhex(request.get("update").as_str().unwrap_or_default()).map_err(Failure::error)?;
                 let update = AwarenessUpdate::decode_v1(&bytes);
                 let update = update.map_err(|error| Failure::decode(error.to_string()))?;
-                self.awareness.apply_update_with(update, "remote").map_err(|e| Failure::decode(e.to_string()))?;
+                self.awareness
+                    .apply_update_with(update, "remote")
+                    .map_err(|e| Failure::decode(e.to_string()))?;
                 Ok(Json::Null)
             }
             "read" => self.read(),

@@ -84,7 +84,8 @@ impl Service {
     pub(crate) fn handle(&mut self, request: &Json) -> Json {
         match request.get("op").as_str() {
             Some("batch") => {
-                let replies = request.get("reqs").items().iter().map(|request| self.handle(request)).collect();
+                let replies =
+                    request.get("reqs").items().iter().map(|request| self.handle(request)).collect();
                 return ok(Json::Array(replies), Vec::new());
             }
             Some("new") => {
@@ -102,7 +103,8 @@ impl Service {
             }
             _ => {}
         }
-        if let Some(result) = without_document(request).or_else(|| presence::run(&mut self.presence, request)) {
+        if let Some(result) = without_document(request).or_else(|| presence::run(&mut self.presence, request))
+        {
             return result.map_or_else(Failure::reply, |r| ok(r, Vec::new()));
         }
         let Some(session) = self.docs.get_mut(request.get("doc").as_str().unwrap_or_default()) else {
@@ -211,8 +213,12 @@ fn without_document(request: &Json) -> Option<Result<Json, Failure>> {
             ("v2", true.into()),
         ])),
         "merge" => {
-            let updates: Result<Vec<_>, _> =
-                request.get("updates").items().iter().map(|hex| unhex(hex.as_str().unwrap_or_default())).collect();
+            let updates: Result<Vec<_>, _> = request
+                .get("updates")
+                .items()
+                .iter()
+                .map(|hex| unhex(hex.as_str().unwrap_or_default()))
+                .collect();
             to_hex(engine::merge(&updates.map_err(Failure::error)?, is_v2(request)))
         }
         "diff" => to_hex(engine::diff(&bytes(request, "update")?, &bytes(request, "sv")?, is_v2(request))),

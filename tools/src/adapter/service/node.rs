@@ -1,8 +1,8 @@
 //! Handles to shared types: how one is named, found by a path, made and filled.
 
 use super::super::engine::{
-    Any, Array, ArrayPrelim, ArrayRef, Attrs, BranchID, DeltaPrelim, GetString, In, Map, MapPrelim, MapRef, Out,
-    ReadTxn, SharedRef, Text, TextPrelim, TextRef, ToJson, TransactionMut,
+    Any, Array, ArrayPrelim, ArrayRef, Attrs, BranchID, DeltaPrelim, GetString, In, Map, MapPrelim, MapRef,
+    Out, ReadTxn, SharedRef, Text, TextPrelim, TextRef, ToJson, TransactionMut,
 };
 use super::super::extra::{self, Extra};
 use super::super::json::Json;
@@ -104,7 +104,7 @@ impl Node {
     }
 
     /// The type as a text.
-    pub(super) fn text(&self) -> Result<TextRef, Failure> {
+    pub(crate) fn text(&self) -> Result<TextRef, Failure> {
         match self {
             Self::Text(node) => Ok(node.clone()),
             Self::Extra(node) => node.text().ok_or_else(|| self.lacks("text")),
@@ -158,7 +158,11 @@ impl Session {
                 Json::String(key) => node.key(txn, key)?,
                 other => {
                     let n = other.get("embed").as_u64().unwrap_or_default() as usize;
-                    node.pieces(txn)?.into_iter().map(|(out, _)| out).filter(|out| node_of(out).is_some()).nth(n)
+                    node.pieces(txn)?
+                        .into_iter()
+                        .map(|(out, _)| out)
+                        .filter(|out| node_of(out).is_some())
+                        .nth(n)
                 }
             };
             node = out.as_ref().and_then(node_of).ok_or_else(|| Failure::error(format!("no type at {h}")))?;
@@ -212,8 +216,12 @@ pub(super) fn put(
         (Node::Array(node), Place::Index(index)) => node.insert(txn, index, prelim),
         (Node::Array(node), Place::End) => node.push_back(txn, prelim),
         (Node::Map(node), Place::Key(key)) => node.insert(txn, key, prelim),
-        (_, Place::Key(key)) => node.with_attributes()?.set_attribute(txn, key, prelim).ok_or_else(missing)?,
-        (Node::Extra(node), Place::Index(index)) => node.insert(txn, Some(index), prelim).ok_or_else(missing)?,
+        (_, Place::Key(key)) => {
+            node.with_attributes()?.set_attribute(txn, key, prelim).ok_or_else(missing)?
+        }
+        (Node::Extra(node), Place::Index(index)) => {
+            node.insert(txn, Some(index), prelim).ok_or_else(missing)?
+        }
         (Node::Extra(node), Place::End) => node.insert(txn, None, prelim).ok_or_else(missing)?,
         _ => return Err(missing()),
     };
@@ -257,7 +265,9 @@ pub(super) fn filled_prelim(content: &Json) -> Result<In, Failure> {
 
 /// The text of a delta without embeds and attributes.
 fn plain_text(content: &Json) -> Result<String, Failure> {
-    let plain = |part: &Json| part.get("insert").as_str().filter(|_| part.find("attributes").is_none()).map(str::to_owned);
+    let plain = |part: &Json| {
+        part.get("insert").as_str().filter(|_| part.find("attributes").is_none()).map(str::to_owned)
+    };
     let text: Option<String> = content.get("delta").items().iter().map(plain).collect();
     text.ok_or_else(|| Failure::unsupported("a formatted text within a text"))
 }
@@ -291,7 +301,12 @@ fn embed(
 }
 
 /// Fills a type that was just made, in the order in which Yjs does: elements and children, then attributes.
-fn fill(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, content: &Json) -> Result<(), Failure> {
+fn fill(
+    session: &mut Session,
+    txn: &mut TransactionMut<'_>,
+    node: &Node,
+    content: &Json,
+) -> Result<(), Failure> {
     let init = content.get("init");
     match node {
         Node::Map(_) => {

@@ -1,8 +1,8 @@
 //! What each operation of the protocol does, inside an open transaction.
 
 use super::super::engine::{
-    self, Any, Array, Attrs, Decode, Delta, Encode, LENIENT, Map, Out, ReadTxn, StateVector, Text, TransactionMut, Update,
-    WriteTxn,
+    self, Any, Array, Attrs, Decode, Delta, Encode, LENIENT, Map, Out, ReadTxn, StateVector, Text,
+    TransactionMut, Update, WriteTxn,
 };
 use super::super::extra::Extra;
 use super::super::json::{Json, hex};
@@ -12,7 +12,11 @@ use super::value;
 use super::{Failure, bytes, is_v2};
 
 /// Runs one request on its document.
-pub(super) fn run(session: &mut Session, txn: &mut TransactionMut<'_>, request: &Json) -> Result<Json, Failure> {
+pub(super) fn run(
+    session: &mut Session,
+    txn: &mut TransactionMut<'_>,
+    request: &Json,
+) -> Result<Json, Failure> {
     let op = request.get("op").as_str().unwrap_or_default();
     match op {
         "root" => return root(session, txn, request),
@@ -38,7 +42,9 @@ pub(super) fn run(session: &mut Session, txn: &mut TransactionMut<'_>, request: 
         }
         "sv" => return Ok(hex(&txn.state_vector().encode_v1()).into()),
         "pending" => {
-            let Some((missing, deletes)) = engine::pending(txn) else { return Ok(txn.has_missing_updates().into()) };
+            let Some((missing, deletes)) = engine::pending(txn) else {
+                return Ok(txn.has_missing_updates().into());
+            };
             if missing.is_empty() && !deletes {
                 return Ok(Json::Null);
             }
@@ -82,7 +88,12 @@ fn root(session: &mut Session, txn: &mut TransactionMut<'_>, request: &Json) -> 
     Ok(handle.into())
 }
 
-fn read(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, request: &Json) -> Result<Json, Failure> {
+fn read(
+    session: &mut Session,
+    txn: &mut TransactionMut<'_>,
+    node: &Node,
+    request: &Json,
+) -> Result<Json, Failure> {
     Ok(match request.get("op").as_str().unwrap_or_default() {
         "len" => node.len(txn).into(),
         "toJSON" => node.to_json(txn),
@@ -144,7 +155,12 @@ fn shape(txn: &TransactionMut<'_>, node: &Node) -> Result<Json, Failure> {
     Ok(shape)
 }
 
-fn list(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, request: &Json) -> Result<Json, Failure> {
+fn list(
+    session: &mut Session,
+    txn: &mut TransactionMut<'_>,
+    node: &Node,
+    request: &Json,
+) -> Result<Json, Failure> {
     let index = || number(request, "index");
     match request.get("op").as_str().unwrap_or_default() {
         "list_insert" => list_insert(session, txn, node, Some(index()?), request.get("content").items()),
@@ -219,7 +235,12 @@ fn is_plain(value: &Json) -> bool {
     !matches!(value.get("$").as_str(), Some("type" | "doc" | "bytes"))
 }
 
-fn map(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, request: &Json) -> Result<Json, Failure> {
+fn map(
+    session: &mut Session,
+    txn: &mut TransactionMut<'_>,
+    node: &Node,
+    request: &Json,
+) -> Result<Json, Failure> {
     let key = request.get("key").as_str().unwrap_or_default();
     match request.get("op").as_str().unwrap_or_default() {
         "map_set" => {
@@ -255,7 +276,12 @@ fn map(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, request
     }
 }
 
-fn text(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, request: &Json) -> Result<Json, Failure> {
+fn text(
+    session: &mut Session,
+    txn: &mut TransactionMut<'_>,
+    node: &Node,
+    request: &Json,
+) -> Result<Json, Failure> {
     let text = node.text()?;
     let len = text.len(txn);
     let bound = |index: u32, end: u32| if LENIENT { index } else { index.min(end) };
@@ -288,7 +314,9 @@ fn text(session: &mut Session, txn: &mut TransactionMut<'_>, node: &Node, reques
                 text.format(txn, index, len, attrs);
             }
         }
-        "text_delta" if request.find("sanitize").is_some_and(|sanitize| sanitize.as_bool() == Some(false)) => {
+        "text_delta"
+            if request.find("sanitize").is_some_and(|sanitize| sanitize.as_bool() == Some(false)) =>
+        {
             return Err(Failure::unsupported("text_delta without sanitizing"));
         }
         "text_delta" => apply_delta(txn, node, request.get("delta"))?,

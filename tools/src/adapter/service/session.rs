@@ -37,7 +37,8 @@ impl Session {
         let log = Arc::clone(&events);
         let refused = |error| Failure::error(format!("{error}"));
         doc.observe_update_v1("adapter", move |txn, event| {
-            let origin = txn.origin().map(|origin| String::from_utf8_lossy(origin.as_ref()).into_owned().into());
+            let origin =
+                txn.origin().map(|origin| String::from_utf8_lossy(origin.as_ref()).into_owned().into());
             lock(&log).push(Json::object([
                 ("t", "update".into()),
                 ("v1", hex(&event.update).into()),
@@ -50,7 +51,8 @@ impl Session {
         doc.observe_update_v2("adapter", move |_, event| {
             // V2 comes right after V1
             let mut log = lock(&log);
-            let open = log.iter_mut().find(|e| e.get("t").as_str() == Some("update") && e.get("v2").is_null());
+            let open =
+                log.iter_mut().find(|e| e.get("t").as_str() == Some("update") && e.get("v2").is_null());
             if let Some(last) = open {
                 last.set("v2", hex(&event.update).into());
             }

@@ -24,7 +24,10 @@ pub(crate) fn any(json: &Json) -> Result<Any, Failure> {
 
 fn number(value: f64) -> Any {
     // beyond 2^53 a double is no longer an exact integer
-    if value.fract() == 0.0 && value.abs() <= 9_007_199_254_740_991.0 && !(value == 0.0 && value.is_sign_negative()) {
+    if value.fract() == 0.0
+        && value.abs() <= 9_007_199_254_740_991.0
+        && !(value == 0.0 && value.is_sign_negative())
+    {
         Any::Number(Number::Int(value as i64))
     } else {
         Any::Number(Number::Float(value))
@@ -49,7 +52,9 @@ fn special(tag: &str, json: &Json) -> Result<Any, Failure> {
             }
             Any::Number(Number::Int(value))
         }
-        "bytes" => Any::Buffer(unhex(json.get("hex").as_str().unwrap_or_default()).map_err(Failure::error)?.into()),
+        "bytes" => {
+            Any::Buffer(unhex(json.get("hex").as_str().unwrap_or_default()).map_err(Failure::error)?.into())
+        }
         _ => return Err(Failure::unsupported(&format!("a value of kind {tag} here"))),
     })
 }
@@ -68,7 +73,9 @@ pub(crate) fn json(any: &Any) -> Json {
         Any::String(text) => Json::String(text.to_string()),
         Any::Buffer(bytes) => Json::tagged("bytes", [("hex", hex(bytes).into())]),
         Any::Array(items) => Json::Array(items.iter().map(json).collect()),
-        Any::Map(entries) => Json::Object(entries.iter().map(|(key, value)| (key.to_string(), json(value))).collect()),
+        Any::Map(entries) => {
+            Json::Object(entries.iter().map(|(key, value)| (key.to_string(), json(value))).collect())
+        }
     }
 }
 
