@@ -128,12 +128,19 @@ pub fn one<E: Engine>(script: &Script) -> Result<Outcome, Disagreement> {
 /// Encodes a document, with its delete set in the order of Yjs.
 ///
 /// # Errors
-/// If the delete set of the state is not the one that the document reports.
+/// If the delete set of the state is not the one that the document reports, or an engine that claims to write
+/// it as Yjs does not.
 pub fn ordered_state<E: Engine>(script: &Script, doc: &E, format: Format) -> Result<Vec<u8>, Disagreement> {
     let state = doc.state(format);
-    canonical(&state, format, &doc.delete_set()).ok_or_else(|| {
-        differs(script, format!("{}: the {format} state does not end in the document's delete set", E::NAME))
-    })
+    let Some(ordered) = canonical(&state, format, &doc.delete_set()) else {
+        let what = format!("{}: the {format} state does not end in the document's delete set", E::NAME);
+        return Err(differs(script, what));
+    };
+    if E::DESCENDING && ordered != state {
+        let what = format!("{}: the {format} state has its delete set in another order than Yjs", E::NAME);
+        return Err(differs(script, what));
+    }
+    Ok(ordered)
 }
 
 fn reads_back<E: Engine>(
@@ -200,4 +207,49 @@ fn same_bytes(script: &Script, what: &str, a: &[u8], b: &[u8]) -> Result<(), Dis
 
 fn differs(script: &Script, what: String) -> Disagreement {
     Disagreement::Differs { id: script.id.clone(), what }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, one, same_outcome};
+    use crate::edit::Edit;
+    use crate::engines::Yrs;
+    use crate::log::Log;
+    use crate::script::{Finish, Script};
+
+    fn script() -> Script {
+        let mut script = Script::new("test", "type and delete", 1, Finish::Second);
+        script.turn(0, [Edit::insert(0, "abc")]);
+        script.turn(0, [Edit::Remove { at: 1, len: 1 }]);
+        script
+    }
+
+    #[test]
+    fn tells_each_difference() {
+        let script = script();
+        let same = one::<Yrs>(&script).expect("yrs can do this");
+        same_outcome(&script, &same, &same).expect("nothing differs from itself");
+
+        let mut other_log = Log::default();
+        same.log.iter().for_each(|update| other_log.push(&[update, b"x"].concat()));
+        let cases = [
+            ("content", Outcome { content: serde_json::Value::Null, ..same.clone() }),
+            ("state bytes V1", Outcome { v1: vec![0; same.v1.len()], ..same.clone() }),
+            ("state bytes V2", Outcome { v2: Vec::new(), ..same.clone() }),
+            ("the number of updates", Outcome { log: Log::default(), ..same.clone() }),
+            ("update of turn 0", Outcome { log: other_log, ..same.clone() }),
+        ];
+        for (what, other) in cases {
+            let told = same_outcome(&script, &same, &other).expect_err(what).to_string();
+            assert!(told.contains(what), "{told}");
+        }
+    }
+
+    #[test]
+    fn tells_a_wrong_text() {
+        let mut script = script();
+        script.expected = Some("abx".to_owned());
+        let told = one::<Yrs>(&script).expect_err("the text is `ac`").to_string();
+        assert_eq!(told, "test: yrs: the text is wrong from byte 1 (lengths (3, 2))");
+    }
 }

@@ -52,6 +52,9 @@ pub trait Engine: Sized {
     /// The name shown in tables.
     const NAME: &'static str;
 
+    /// Whether it writes the clients of a delete set in descending order, as Yjs does.
+    const DESCENDING: bool;
+
     /// Makes an empty document for the given client.
     fn new(client: u64) -> Self;
 

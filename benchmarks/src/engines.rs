@@ -1,7 +1,7 @@
 //! The two engines. yatta has the API of yrs, so one macro body serves both.
 
 macro_rules! engine {
-    ($(#[$doc:meta])* $type:ident, $krate:ident, $name:literal) => {
+    ($(#[$doc:meta])* $type:ident, $krate:ident, $name:literal, descending: $descending:literal) => {
         $(#[$doc])*
         pub struct $type {
             doc: $krate::Doc,
@@ -68,6 +68,7 @@ macro_rules! engine {
 
             impl Engine for $type {
                 const NAME: &'static str = $name;
+                const DESCENDING: bool = $descending;
 
                 fn new(client: u64) -> Self {
                     let doc = Doc::with_options(Options {
@@ -157,9 +158,9 @@ macro_rules! engine {
 
 engine!(
     /// The engine of this repository.
-    Yatta, yatta, "yatta"
+    Yatta, yatta, "yatta", descending: true
 );
 engine!(
     /// The engine that it is measured against.
-    Yrs, yrs, "yrs"
+    Yrs, yrs, "yrs", descending: false
 );
