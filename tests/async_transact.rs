@@ -144,12 +144,16 @@ fn transactions_may_be_sent() {
     });
 }
 
+fn catch(call: impl FnOnce()) -> thread::Result<()> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(call))
+}
+
 #[test]
 fn a_thread_does_not_wait_for_itself_for_ever() {
     let doc = Doc::new();
     let _txn = Transact::transact_mut(&doc);
-    assert!(std::panic::catch_unwind(|| drop(Transact::transact(&doc))).is_err());
-    assert!(std::panic::catch_unwind(|| drop(Transact::transact_mut(&doc))).is_err());
+    assert!(catch(|| drop(Transact::transact(&doc))).is_err());
+    assert!(catch(|| drop(Transact::transact_mut(&doc))).is_err());
     assert!(doc.try_transact().is_err() && doc.try_transact_mut().is_err());
 }
 

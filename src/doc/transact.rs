@@ -43,7 +43,7 @@ pub trait Transact {
     /// Starts a read-write transaction with an origin, after waiting for other threads.
     ///
     /// # Panics
-    /// When this very thread has a transaction of this document open: waiting would never end.
+    /// When this very thread has a transaction of this document open and keeps it for a second: waiting would never end.
     fn transact_mut_with<T>(&self, origin: T) -> TransactionMut<'_>
     where
         T: Into<Origin>;
@@ -51,13 +51,14 @@ pub trait Transact {
     /// Starts a read-only transaction, after waiting for writers of other threads.
     ///
     /// # Panics
-    /// When this very thread has a write transaction of this document open: waiting would never end.
+    /// When this very thread has a write transaction of this document open and keeps it for a second: waiting would never
+    /// end.
     fn transact(&self) -> Transaction<'_>;
 
     /// Starts a read-write transaction, after waiting for other threads.
     ///
     /// # Panics
-    /// When this very thread has a transaction of this document open: waiting would never end.
+    /// When this very thread has a transaction of this document open and keeps it for a second: waiting would never end.
     fn transact_mut(&self) -> TransactionMut<'_>;
 }
 

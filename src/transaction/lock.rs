@@ -3,11 +3,15 @@
 //! The thread that holds the write lock is noted beside it, threads that hold read locks note that themselves. A
 //! request that its own thread can never grant is refused instead of waiting for ever.
 //!
+//! Guards may be sent to other threads; then they still count as of the thread that took them. So a blocking request that
+//! seems to wait for its own thread is given a moment before it is refused.
+//!
 //! Tasks wait by leaving a waker, and are woken after each unlocking. While no task waits, that costs one load.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
 use std::task::{Poll, Waker};
+use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -37,6 +41,14 @@ pub(crate) struct DocLock {
     waiting: Waiting,
 }
 
+/// How long a blocking request waits for a lock that its own thread took: the guard may live on another thread by now.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Read locks that were given up on another thread than the one that took them: its token, and the lock's address. Each
+/// waits for its thread to come by.
+static STRAYS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+static STRAYS_LEN: AtomicUsize = AtomicUsize::new(0);
+
 thread_local! {
     /// The locks that this thread holds for reading, by address.
     static READS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
@@ -59,6 +71,7 @@ impl DocLock {
     }
 
     fn reads_here(&self) -> bool {
+        collect_strays();
         READS.with(|reads| reads.borrow().contains(&self.id()))
     }
 
@@ -82,6 +95,9 @@ impl DocLock {
     pub(crate) fn write(&self) -> Result<WriteGuard<'_>, Refused> {
         match self.try_write() {
             Err(Refused::Busy) => Ok(self.writing(self.state.write())),
+            Err(Refused::Ours) => {
+                self.state.try_write_for(PATIENCE).map(|state| self.writing(state)).ok_or(Refused::Ours)
+            }
             done => done,
         }
     }
@@ -99,6 +115,11 @@ impl DocLock {
     pub(crate) fn read(&self) -> Result<ReadGuard<'_>, Refused> {
         match self.try_read() {
             Err(Refused::Busy) => Ok(self.reading(self.state.read_recursive())),
+            Err(Refused::Ours) => self
+                .state
+                .try_read_recursive_for(PATIENCE)
+                .map(|state| self.reading(state))
+                .ok_or(Refused::Ours),
             done => done,
         }
     }
@@ -121,8 +142,9 @@ impl DocLock {
     }
 
     fn reading<'l>(&'l self, state: RwLockReadGuard<'l, DocState>) -> ReadGuard<'l> {
+        collect_strays();
         READS.with(|reads| reads.borrow_mut().push(self.id()));
-        ReadGuard { id: self.id(), state, _wake: Wake(&self.waiting) }
+        ReadGuard { id: self.id(), thread: thread_token(), state, _wake: Wake(&self.waiting) }
     }
 }
 
@@ -209,6 +231,8 @@ impl Drop for WriteGuard<'_> {
 /// Shared access to a document.
 pub(crate) struct ReadGuard<'l> {
     id: usize,
+    /// The thread that took it.
+    thread: usize,
     // the order of these two matters: fields are dropped from first to last
     pub(crate) state: RwLockReadGuard<'l, DocState>,
     _wake: Wake<'l>,
@@ -216,11 +240,42 @@ pub(crate) struct ReadGuard<'l> {
 
 impl Drop for ReadGuard<'_> {
     fn drop(&mut self) {
-        READS.with(|reads| {
-            let mut reads = reads.borrow_mut();
-            if let Some(place) = reads.iter().rposition(|id| *id == self.id) {
-                reads.swap_remove(place);
+        if self.thread == thread_token() {
+            forget_read(self.id);
+        } else {
+            let mut strays = STRAYS.lock();
+            strays.push((self.thread, self.id));
+            STRAYS_LEN.store(strays.len(), Ordering::Relaxed);
+        }
+    }
+}
+
+fn forget_read(id: usize) {
+    READS.with(|reads| {
+        let mut reads = reads.borrow_mut();
+        if let Some(place) = reads.iter().rposition(|known| *known == id) {
+            reads.swap_remove(place);
+        }
+    });
+}
+
+/// Forgets the read locks of this thread that were given up elsewhere. Costs one load if there are none.
+#[inline]
+fn collect_strays() {
+    #[cold]
+    fn collect() {
+        let here = thread_token();
+        let mut strays = STRAYS.lock();
+        strays.retain(|(thread, id)| {
+            let ours = *thread == here;
+            if ours {
+                forget_read(*id);
             }
+            !ours
         });
+        STRAYS_LEN.store(strays.len(), Ordering::Relaxed);
+    }
+    if STRAYS_LEN.load(Ordering::Relaxed) > 0 {
+        collect();
     }
 }
