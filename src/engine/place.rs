@@ -5,7 +5,7 @@
 use yatta_encoding::Value;
 
 use super::delete::delete;
-use super::squash::can_merge;
+use super::squash::may_merge;
 use crate::block::content::{Content, SubdocContent};
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx, KeyIdx};
 use crate::block::item::{Flags, Id, Item, Kind};
@@ -115,7 +115,7 @@ pub(crate) fn place(store: &mut Store, changes: &mut ChangeSet, mut item: Item) 
     }
     content_placed(store, changes, &item, slot);
     changes.touch(item.parent, key);
-    if item.left.is_some() && can_merge(&store.items[item.left], &item) {
+    if item.left.is_some() && may_merge(&store.items[item.left], &item) {
         changes.candidates.push(slot);
     }
     if store.is_branch_deleted(item.parent) || (key.is_some() && item.right.is_some()) {

@@ -70,6 +70,11 @@ pub(crate) fn try_merge(store: &mut Store, slot: ItemIdx) -> bool {
     true
 }
 
+/// Whether two neighbours could be one after the commit has collected deleted content.
+pub(crate) fn may_merge(left: &Item, right: &Item) -> bool {
+    left.end() == right.id.clock && (can_merge(left, right) || left.is_deleted() && right.is_deleted())
+}
+
 /// Whether two neighbours were written as one run, as far as ids and flags tell. Yjs: `Item.mergeWith`.
 pub(crate) fn can_merge(left: &Item, right: &Item) -> bool {
     const NEVER: u32 = Flags::REDONE | Flags::LINKED;
