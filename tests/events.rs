@@ -10,9 +10,9 @@ use yatta::any::Any;
 use yatta::types::{Attrs, Change, Delta, EntryChange, Event, Events, PathSegment};
 use yatta::updates::decoder::Decode;
 use yatta::{
-    Array, ArrayPrelim, ArrayRef, ClientID, DeepObservable, Doc, Map, MapPrelim, MapRef, Observable, OffsetKind,
-    Options, Out, ReadTxn, StateVector, Text, TextPrelim, TextRef, Transact, TransactionMut, Update, Xml,
-    XmlElementPrelim, XmlFragment, XmlFragmentRef, XmlOut, XmlTextPrelim,
+    Array, ArrayPrelim, ArrayRef, ClientID, DeepObservable, Doc, Map, MapPrelim, MapRef, Observable,
+    OffsetKind, Options, Out, ReadTxn, StateVector, Text, TextPrelim, TextRef, Transact, TransactionMut,
+    Update, Xml, XmlElementPrelim, XmlFragment, XmlFragmentRef, XmlOut, XmlTextPrelim,
 };
 
 type Calls = Arc<Mutex<Vec<Json>>>;
@@ -88,9 +88,13 @@ impl Replica {
                 Out::YArray(array) => edit_array(&array, &mut txn, operation),
                 Out::YMap(map) => edit_map(&map, &mut txn, operation),
                 Out::YXmlFragment(node) => edit_children(&node, &mut txn, operation),
-                Out::YXmlElement(node) if operation.get("key").is_some() => edit_attribute(&node, &mut txn, operation),
+                Out::YXmlElement(node) if operation.get("key").is_some() => {
+                    edit_attribute(&node, &mut txn, operation)
+                }
                 Out::YXmlElement(node) => edit_children(&node, &mut txn, operation),
-                Out::YXmlText(node) if operation.get("key").is_some() => edit_attribute(&node, &mut txn, operation),
+                Out::YXmlText(node) if operation.get("key").is_some() => {
+                    edit_attribute(&node, &mut txn, operation)
+                }
                 Out::YXmlText(node) => edit_text(&node, &mut txn, operation),
                 other => panic!("{operation} on {other:?}"),
             }
@@ -153,7 +157,9 @@ fn edit_array(array: &ArrayRef, txn: &mut TransactionMut<'_>, operation: &Json) 
     let index = number(&operation["index"]);
     match (operation["op"].as_str().unwrap(), operation["type"].as_str()) {
         ("erase", _) => array.remove_range(txn, index, number(&operation["len"])),
-        ("add", None) => array.insert_range(txn, index, operation["values"].as_array().unwrap().iter().map(any)),
+        ("add", None) => {
+            array.insert_range(txn, index, operation["values"].as_array().unwrap().iter().map(any))
+        }
         ("add", Some("text")) => drop(array.insert(txn, index, TextPrelim::new(""))),
         ("add", Some("array")) => drop(array.insert(txn, index, ArrayPrelim::default())),
         ("add", Some("map")) => drop(array.insert(txn, index, MapPrelim::default())),
@@ -204,7 +210,6 @@ fn kind(value: &Out) -> &'static str {
     }
 }
 
-
 fn any_value(any: &Any) -> Json {
     let mut json = String::new();
     any.to_json(&mut json);
@@ -221,7 +226,8 @@ fn out_value(out: &Out) -> Json {
 
 fn with_attributes(mut step: JsonMap<String, Json>, attributes: Option<&Attrs>) -> Json {
     if let Some(attributes) = attributes {
-        let all: JsonMap<_, _> = attributes.iter().map(|(key, any)| (key.to_string(), any_value(any))).collect();
+        let all: JsonMap<_, _> =
+            attributes.iter().map(|(key, any)| (key.to_string(), any_value(any))).collect();
         step.insert("attributes".to_owned(), Json::Object(all));
     }
     Json::Object(step)

@@ -15,8 +15,9 @@ use yatta::undo::{EventKind, Options as UndoOptions, UndoManager};
 use yatta::updates::decoder::Decode;
 use yatta::updates::encoder::Encode;
 use yatta::{
-    Any, Array, ArrayPrelim, ArrayRef, Assoc, ClientID, Doc, In, IndexedSequence, Map, MapPrelim, MapRef, OffsetKind, Options, Out,
-    ReadTxn, Snapshot, StateVector, StickyIndex, Text, TextPrelim, TextRef, Transact, TransactionMut, Update,
+    Any, Array, ArrayPrelim, ArrayRef, Assoc, ClientID, Doc, In, IndexedSequence, Map, MapPrelim, MapRef,
+    OffsetKind, Options, Out, ReadTxn, Snapshot, StateVector, StickyIndex, Text, TextPrelim, TextRef,
+    Transact, TransactionMut, Update,
 };
 
 fn hex(bytes: &[u8]) -> String {
@@ -54,7 +55,11 @@ fn input(json: &Json) -> In {
 }
 
 fn attrs(json: &Json) -> Attrs {
-    json.as_object().expect("an object").iter().map(|(key, value)| (key.as_str().into(), any(value))).collect()
+    json.as_object()
+        .expect("an object")
+        .iter()
+        .map(|(key, value)| (key.as_str().into(), any(value)))
+        .collect()
 }
 
 fn plain(value: &Any) -> Json {
@@ -104,7 +109,12 @@ impl Peer {
         let mut undo = UndoManager::with_options(UndoOptions {
             capture_timeout_millis: 50,
             timestamp: Arc::new(move || clock.load(Ordering::Relaxed)),
-            tracked_origins: manager["tracked"].as_array().into_iter().flatten().map(|o| self::text(o).into()).collect(),
+            tracked_origins: manager["tracked"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|o| self::text(o).into())
+                .collect(),
             ..UndoOptions::default()
         });
         if manager["scope"] == "doc" {
@@ -260,7 +270,10 @@ fn play(script: &Json) -> Result<(), String> {
             if same(found, wanted) {
                 return Ok(());
             }
-            Err(format!("step {place} {}: {what}\n  found  {found}\n  wanted {wanted}\n  in {step}", step["do"]))
+            Err(format!(
+                "step {place} {}: {what}\n  found  {found}\n  wanted {wanted}\n  in {step}",
+                step["do"]
+            ))
         };
         match text(&step["do"]) {
             "edit" => {
@@ -320,12 +333,14 @@ fn play(script: &Json) -> Result<(), String> {
         }
         peers[0].doc.check();
         peers[1].doc.check();
-        let found: Vec<Json> = updates.lock().unwrap().iter().map(|(name, update)| json!([name, update])).collect();
+        let found: Vec<Json> =
+            updates.lock().unwrap().iter().map(|(name, update)| json!([name, update])).collect();
         compare("updates", &Json::Array(found), &step["updates"])?;
         let found: Vec<Json> =
             events.lock().unwrap().iter().map(|(name, event)| json!(format!("{name} {event}"))).collect();
         compare("events", &Json::Array(found), &step["events"])?;
-        let stacks = peers.each_ref().map(|peer| json!([peer.undo.undo_stack().len(), peer.undo.redo_stack().len()]));
+        let stacks =
+            peers.each_ref().map(|peer| json!([peer.undo.undo_stack().len(), peer.undo.redo_stack().len()]));
         compare("stacks", &json!(stacks), &step["stacks"])?;
     }
     for (peer, name) in peers.iter().zip(["A", "B"]) {

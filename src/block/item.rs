@@ -147,7 +147,8 @@ pub(crate) struct Item {
     pub(crate) flags: Flags,
 }
 
-const _: () = assert!(size_of::<Item>() == 52, "the memory target of docs/ARCHITECTURE.md counts on 52 bytes");
+const _: () =
+    assert!(size_of::<Item>() == 52, "the memory target of docs/ARCHITECTURE.md counts on 52 bytes");
 
 impl Item {
     /// A slot that holds nothing.

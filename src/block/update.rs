@@ -9,10 +9,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use yatta_encoding::block::{
-    BLOCK_GC_REF_NUMBER, BLOCK_ITEM_DELETED_REF_NUMBER, BLOCK_ITEM_STRING_REF_NUMBER, BLOCK_SKIP_REF_NUMBER, Block,
-    Content, Head, Item as WireItem, Parent, TypeTag, UpdateReader,
+    BLOCK_GC_REF_NUMBER, BLOCK_ITEM_DELETED_REF_NUMBER, BLOCK_ITEM_STRING_REF_NUMBER, BLOCK_SKIP_REF_NUMBER,
+    Block, Content, Head, Item as WireItem, Parent, TypeTag, UpdateReader,
 };
-use yatta_encoding::{Any, ClientID, Error, ID, UpdateDecoder, Value};
+use yatta_encoding::{Any, ClientID, Cursor, DecoderV2, Error, ID, UpdateDecoder, Value};
 
 use super::item::Kind;
 use crate::ids::IdSet;
@@ -118,6 +118,14 @@ impl Update {
         &self.blocks[section.first as usize..section.end as usize]
     }
 
+    /// Reads an update in V2 of our own making, which may hold more blocks than a peer's of the same size.
+    ///
+    /// # Errors
+    /// None for bytes that were written here.
+    pub(crate) fn read_trusted_v2(bytes: &[u8]) -> Result<Self, Error> {
+        Self::read(DecoderV2::trusted(Cursor::new(bytes))?)
+    }
+
     /// Reads a whole update.
     ///
     /// # Errors
@@ -129,7 +137,8 @@ impl Update {
         while let Some(section) = reader.next_section()? {
             builder.begin_section(section.client);
             // No more than one per byte that is left, whatever is claimed.
-            let room = usize::try_from(section.blocks).unwrap_or(usize::MAX).min(reader.decoder().remaining());
+            let room =
+                usize::try_from(section.blocks).unwrap_or(usize::MAX).min(reader.decoder().remaining());
             builder.update.blocks.reserve(room);
             if builder.update.text.capacity() == 0 {
                 builder.update.text.reserve(reader.decoder().remaining());
@@ -141,7 +150,8 @@ impl Update {
         }
         let ranges = reader.delete_set()?;
         let mut update = builder.update;
-        update.deletes = IdSet::from_ranges(ranges.iter().map(|range| (range.client, range.clock, range.len)).collect());
+        update.deletes =
+            IdSet::from_ranges(ranges.iter().map(|range| (range.client, range.clock, range.len)).collect());
         Ok(update)
     }
 }
@@ -310,9 +320,10 @@ impl Builder {
                 *place = self.push_str(&text);
                 return Kind::String;
             }
-            Content::Json(values) => {
-                (Kind::Json, UpdateContent::Json(values.iter().map(|text| Arc::from(text.as_ref())).collect()))
-            }
+            Content::Json(values) => (
+                Kind::Json,
+                UpdateContent::Json(values.iter().map(|text| Arc::from(text.as_ref())).collect()),
+            ),
             Content::Binary(bytes) => (Kind::Binary, UpdateContent::Binary(Arc::from(bytes.as_ref()))),
             Content::Embed(value) => (Kind::Embed, UpdateContent::Embed(value.into_owned())),
             Content::Format(key, value) => {

@@ -156,7 +156,9 @@ impl<'u> Run<'u> {
             stack.push(target);
             while let Some(&place) = stack.last() {
                 let section = self.update.sections[place];
-                if self.next[place] == section.end as usize || self.section_of[section.client as usize] == NONE {
+                if self.next[place] == section.end as usize
+                    || self.section_of[section.client as usize] == NONE
+                {
                     stack.pop();
                     continue;
                 }
@@ -312,9 +314,12 @@ impl<'u> Run<'u> {
 
     /// What could not be integrated.
     fn rest(self) -> Option<Rest> {
-        let places = self.update.sections.iter().enumerate().map(|(place, section)| (place, section.end as usize));
-        let sections: Vec<_> =
-            places.filter(|(place, end)| self.next[*place] < *end).map(|(place, _)| (place, self.next[place])).collect();
+        let places =
+            self.update.sections.iter().enumerate().map(|(place, section)| (place, section.end as usize));
+        let sections: Vec<_> = places
+            .filter(|(place, end)| self.next[*place] < *end)
+            .map(|(place, _)| (place, self.next[place]))
+            .collect();
         (!sections.is_empty()).then_some(Rest { sections, missing: self.missing })
     }
 }
@@ -335,7 +340,9 @@ fn content<'u>(
             NewContent::String(text, block.len - offset)
         }
         _ => match boxed() {
-            UpdateContent::Any(values) => NewContent::Any(values[offset as usize..].iter().cloned().collect()),
+            UpdateContent::Any(values) => {
+                NewContent::Any(values[offset as usize..].iter().cloned().collect())
+            }
             UpdateContent::Json(values) => NewContent::Json(values[offset as usize..].to_vec()),
             UpdateContent::Binary(bytes) => NewContent::Binary(std::sync::Arc::clone(bytes)),
             UpdateContent::Embed(value) => NewContent::Embed(value.clone()),

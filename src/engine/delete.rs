@@ -21,7 +21,8 @@ struct Open {
 /// a delete set decides the ids of what an undo brings back). Deleting twice does nothing.
 pub(crate) fn delete(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) {
     let Some(branch) = delete_one(store, changes, slot) else { return };
-    let begin = |store: &Store, branch: BranchIdx| Open { branch, at: store.branches[branch].start, place: 0 };
+    let begin =
+        |store: &Store, branch: BranchIdx| Open { branch, at: store.branches[branch].start, place: 0 };
     let mut open = vec![begin(store, branch)];
     while let Some(top) = open.last_mut() {
         let slot = if let Some(slot) = top.at.some() {
@@ -87,7 +88,13 @@ fn delete_one(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) -> Opti
 }
 
 /// Deletes the range `clock..end` of a client, which must be below its state; splits at both ends.
-pub(crate) fn delete_range(store: &mut Store, changes: &mut ChangeSet, client: ClientIdx, clock: u32, end: u32) {
+pub(crate) fn delete_range(
+    store: &mut Store,
+    changes: &mut ChangeSet,
+    client: ClientIdx,
+    clock: u32,
+    end: u32,
+) {
     debug_assert!(end <= store.state(client), "{client:?} {clock}..{end} is not here yet");
     let mut clock = clock;
     while clock < end {

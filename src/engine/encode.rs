@@ -246,7 +246,8 @@ pub(crate) fn encode_snapshot<E: Encoder>(store: &Store, snapshot: &Snapshot, en
     encoder.write_var(parts.len() as u64);
     for (client, end) in parts {
         let client = store.client(client);
-        let blocks: Vec<(u32, ItemIdx)> = client.blocks.iter().take_while(|(clock, _)| *clock < end).collect();
+        let blocks: Vec<(u32, ItemIdx)> =
+            client.blocks.iter().take_while(|(clock, _)| *clock < end).collect();
         encoder.write_var(blocks.len() as u64);
         encoder.write_client(client.id);
         encoder.write_var(0u32);

@@ -45,7 +45,9 @@ pub(crate) fn insert_text(
     if attributes.is_none() && extend_at_marker(store, changes, branch, index, text) {
         return;
     }
-    if !store.branches[branch].has_formats && attributes.as_ref().is_none_or(|attributes| attributes.is_empty()) {
+    if !store.branches[branch].has_formats
+        && attributes.as_ref().is_none_or(|attributes| attributes.is_empty())
+    {
         insert_plain(store, changes, branch, index, text);
         return;
     }
@@ -83,7 +85,13 @@ fn insert_plain(store: &mut Store, changes: &mut ChangeSet, branch: BranchIdx, i
 }
 
 /// Deletes `len` of a text from `index` on, as far as there is that much, and the marks that become needless.
-pub(crate) fn delete_text(store: &mut Store, changes: &mut ChangeSet, branch: BranchIdx, index: u32, len: u32) {
+pub(crate) fn delete_text(
+    store: &mut Store,
+    changes: &mut ChangeSet,
+    branch: BranchIdx,
+    index: u32,
+    len: u32,
+) {
     let index = index.min(store.branches[branch].len);
     let len = len.min(store.branches[branch].len - index);
     if len == 0 {
@@ -146,7 +154,9 @@ impl TextPosition {
         while let Some(right) = self.right.some() {
             let item = &store.items[right];
             let needless = item.is_deleted()
-                || store.format(item).is_some_and(|(key, value)| equal_values(lookup(attributes, key), Some(value)));
+                || store
+                    .format(item)
+                    .is_some_and(|(key, value)| equal_values(lookup(attributes, key), Some(value)));
             if !needless {
                 break;
             }
@@ -377,7 +387,8 @@ pub(crate) fn clean_gap(
             if overwritten || same(at_start.as_ref(), &value) {
                 delete(store, changes, slot);
                 cleaned += 1;
-                if !reached_curr && same(lookup(attributes, key), &value) && !same(at_start.as_ref(), &value) {
+                if !reached_curr && same(lookup(attributes, key), &value) && !same(at_start.as_ref(), &value)
+                {
                     match at_start {
                         Some(before) => put(attributes, key, before),
                         None => attributes.retain(|entry| entry.0 != key),

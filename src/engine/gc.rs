@@ -25,7 +25,8 @@ fn collect_range(store: &mut Store, client: ClientIdx, clock: u32, end: u32) {
             break;
         }
         let item = &store.items[slot];
-        if item.is_deleted() && item.is_item() && item.kind() != Kind::Deleted && !item.flags.has(Flags::KEEP) {
+        if item.is_deleted() && item.is_item() && item.kind() != Kind::Deleted && !item.flags.has(Flags::KEEP)
+        {
             collect(store, slot);
         }
         at = store.client(client).blocks.next(pos);

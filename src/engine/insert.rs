@@ -100,7 +100,13 @@ pub(crate) fn map_set(
 }
 
 /// Deletes `len` of a sequence from `index` on; the range must be within its length.
-pub(crate) fn list_delete(store: &mut Store, changes: &mut ChangeSet, branch: BranchIdx, index: u32, len: u32) {
+pub(crate) fn list_delete(
+    store: &mut Store,
+    changes: &mut ChangeSet,
+    branch: BranchIdx,
+    index: u32,
+    len: u32,
+) {
     if len == 0 {
         return;
     }
@@ -203,7 +209,9 @@ fn extend_any(
     }
     let units = values.len() as u32;
     let content = store.items[left].content;
-    let Content::Any(list) = store.contents.get_mut(content) else { unreachable!("{left:?} holds no values") };
+    let Content::Any(list) = store.contents.get_mut(content) else {
+        unreachable!("{left:?} holds no values")
+    };
     list.extend(values);
     grow(store, changes, left, units, units);
     Ok(())

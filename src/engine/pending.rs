@@ -4,9 +4,9 @@
 //! parked deletions are tried on every update.
 
 use yatta_encoding::block::write_block;
-use yatta_encoding::update::merge_updates_v2;
 use yatta_encoding::delete_set::write_delete_set;
-use yatta_encoding::{Cursor, DecoderV2, Encoder, EncoderV2, Write};
+use yatta_encoding::update::merge_trusted_v2;
+use yatta_encoding::{Encoder, EncoderV2, Write};
 
 use super::apply::{Rest, apply_blocks, apply_deletes};
 use crate::block::update::Update;
@@ -29,10 +29,8 @@ pub(crate) fn apply_update(store: &mut Store, changes: &mut ChangeSet, update: &
         waiting.merge_with(apply_deletes(store, changes, &parked));
     }
     store.pending.deletes = waiting;
-    if retry
-        && let Some(pending) = store.pending.structs.take()
-    {
-        let update = DecoderV2::new(Cursor::new(&pending.update)).and_then(Update::read);
+    if retry && let Some(pending) = store.pending.structs.take() {
+        let update = Update::read_trusted_v2(&pending.update);
         apply_update(store, changes, &update.expect("parked blocks were decoded before they were parked"));
     }
 }
@@ -50,7 +48,7 @@ fn park(store: &mut Store, update: &Update, rest: Rest) {
                     pending.missing.set(*client, *clock);
                 }
             }
-            let update = merge_updates_v2(&[pending.update, bytes])
+            let update = merge_trusted_v2(&[pending.update, bytes])
                 .expect("parked blocks were decoded before they were parked");
             PendingStructs { update, missing: pending.missing }
         }

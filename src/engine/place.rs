@@ -106,7 +106,8 @@ pub(crate) fn place(store: &mut Store, changes: &mut ChangeSet, mut item: Item) 
     let client = item.id.client;
     changes.note_before(client, item.id.clock);
     assert_eq!(store.state(client), item.id.clock, "I1: {item:?} does not follow the blocks of its client");
-    store.client_mut(client).next = item.id.clock.checked_add(item.len).expect("clocks are checked on arrival");
+    store.client_mut(client).next =
+        item.id.clock.checked_add(item.len).expect("clocks are checked on arrival");
     let slot = store.items.alloc(item);
     store.client_mut(client).blocks.push(item.id.clock, slot);
     link(store, changes.bulk, &item, slot, key);

@@ -5,7 +5,9 @@
 //! never joined to neighbours, and a split gives both parts their copy. Everything follows Yjs item by item, so that the
 //! new ids and origins are the same. Cost of a redo: O(log n) and the deleted neighbours that are walked over.
 
-use rustc_hash::FxHashSet;
+use std::cell::RefCell;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 use yatta_encoding::{ClientID, ID};
 
 use super::integrate::{IncomingParent, integrate};
@@ -18,32 +20,56 @@ use crate::change::ChangeSet;
 use crate::ids::IdSet;
 use crate::store::Store;
 
-/// The types that an undo manager looks after in one document.
-#[derive(Clone, Debug)]
+/// The types that an undo manager looks after in one document, for the length of one transaction.
+#[derive(Debug)]
 pub(crate) enum Scope {
     /// All of them.
     Document,
     /// These and what is within them.
-    Types(Vec<BranchIdx>),
+    Types(ScopeTypes),
+}
+
+/// Types in scope. What is found out of others is remembered: deep nesting would be walked for each item.
+#[derive(Debug)]
+pub(crate) struct ScopeTypes {
+    types: Vec<BranchIdx>,
+    known: RefCell<FxHashMap<BranchIdx, bool>>,
 }
 
 impl Scope {
-    /// Whether an item is in one of the types, at any depth. Yjs: `isParentOf`. Cost O(depth).
+    pub(crate) fn of_types(types: Vec<BranchIdx>) -> Self {
+        Self::Types(ScopeTypes { types, known: RefCell::default() })
+    }
+
+    /// Whether nothing can be in scope.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Self::Types(scope) if scope.types.is_empty())
+    }
+
+    /// Whether an item is in one of the types, at any depth. Yjs: `isParentOf`. Cost O(depth), once for each type.
     pub(crate) fn holds(&self, store: &Store, slot: ItemIdx) -> bool {
         self.holds_type(store, store.items[slot].parent)
     }
 
     /// Whether a type is one of these or within one.
     pub(crate) fn holds_type(&self, store: &Store, branch: BranchIdx) -> bool {
-        let Self::Types(types) = self else { return true };
+        let Self::Types(scope) = self else { return true };
+        let mut known = scope.known.borrow_mut();
+        let mut path = Vec::new();
         let mut at = branch;
-        loop {
-            if types.contains(&at) {
-                return true;
+        let held = loop {
+            if scope.types.contains(&at) {
+                break true;
             }
-            let Some(item) = store.branches[at].item.some() else { return false };
+            if let Some(known) = known.get(&at) {
+                break *known;
+            }
+            path.push(at);
+            let Some(item) = store.branches[at].item.some() else { break false };
             at = store.items[item].parent;
-        }
+        };
+        known.extend(path.into_iter().map(|branch| (branch, held)));
+        held
     }
 }
 
@@ -96,7 +122,13 @@ pub(crate) fn each_block(
 }
 
 /// The block that starts at `clock` and ends at `end` or before, split off if need be. A collected range is not split.
-fn block_within(store: &mut Store, changes: &mut ChangeSet, client: ClientIdx, clock: u32, end: u32) -> ItemIdx {
+fn block_within(
+    store: &mut Store,
+    changes: &mut ChangeSet,
+    client: ClientIdx,
+    clock: u32,
+    end: u32,
+) -> ItemIdx {
     let slot = clean_start(store, changes, Id::new(client, clock));
     let item = &store.items[slot];
     if item.is_item() && item.end() > end {

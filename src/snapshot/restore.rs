@@ -37,7 +37,10 @@ impl Snapshot {
     pub fn contains_update(&self, update: &Update) -> bool {
         let blocks = update.sections.iter().all(|section| {
             let known = self.state_map.get(&update.clients[section.client as usize]);
-            update.blocks_of(section).iter().all(|block| u64::from(block.clock) + u64::from(block.len) <= u64::from(known))
+            update
+                .blocks_of(section)
+                .iter()
+                .all(|block| u64::from(block.clock) + u64::from(block.len) <= u64::from(known))
         });
         blocks && self.delete_set.merge(update.delete_set()) == self.delete_set
     }

@@ -60,7 +60,11 @@ impl Store {
         };
         assert_eq!(item.len, len, "I9: {item:?}");
         if item.kind() == Kind::String {
-            assert_eq!(item.flags.has(Flags::ASCII), self.text(item).is_ascii(), "I9: ASCII flag of {item:?}");
+            assert_eq!(
+                item.flags.has(Flags::ASCII),
+                self.text(item).is_ascii(),
+                "I9: ASCII flag of {item:?}"
+            );
         }
         if !self.skip_gc && item.kind() != Kind::Deleted {
             assert!(

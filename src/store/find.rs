@@ -125,8 +125,7 @@ impl Store {
             order.push((slot, self.visible_width(item)));
             at = item.right;
         }
-        let tree =
-            Tree::build(&mut Self::tree_view(&mut self.items, &self.contents), order.into_iter());
+        let tree = Tree::build(&mut Self::tree_view(&mut self.items, &self.contents), order.into_iter());
         self.branches[branch].tree = Some(Box::new(tree));
     }
 

@@ -13,7 +13,8 @@
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 
-use yatta_encoding::{ClientID, EncoderV1, EncoderV2, Encoder};
+use yatta_encoding::block::{TYPE_REFS_TEXT, TYPE_REFS_XML_TEXT};
+use yatta_encoding::{ClientID, Encoder, EncoderV1, EncoderV2};
 
 use super::event::{TransactionCleanupEvent, UpdateEvent};
 use super::handle::BranchPtr;
@@ -165,9 +166,13 @@ impl TransactionMut<'_> {
         if self.local || !self.doc().inner().options.cleanup_formatting {
             return None;
         }
-        let touched = std::mem::take(&mut self.changes.touched);
-        let formatted = touched.iter().any(|(branch, _)| self.store_ref().branches[*branch].has_formats);
-        self.changes.touched = touched;
+        // Yjs: only if a text changed that it knows as one, that lives, and that was there before.
+        let store = self.store_ref();
+        let formatted = self.changes.touched.iter().any(|(branch, _)| store.branches[*branch].has_formats)
+            && self.changed_types().into_iter().any(|branch| {
+                let node = &store.branches[branch];
+                node.has_formats && matches!(node.tag.kind, TYPE_REFS_TEXT | TYPE_REFS_XML_TEXT)
+            });
         if !formatted {
             return None;
         }

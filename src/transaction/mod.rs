@@ -180,9 +180,7 @@ impl<'doc> TransactionMut<'doc> {
             let inserted = self.changes.inserted().iter();
             IdSet::from_ranges(
                 inserted
-                    .map(|(client, clock)| {
-                        (store.client(*client).id, *clock, store.state(*client) - clock)
-                    })
+                    .map(|(client, clock)| (store.client(*client).id, *clock, store.state(*client) - clock))
                     .collect(),
             )
         })

@@ -76,7 +76,20 @@ macro_rules! in_from_plain {
 }
 
 in_from_plain!(
-    Any, bool, i16, i32, i64, u16, u32, f32, f64, String, std::sync::Arc<str>, &str, Vec<u8>, &[u8]
+    Any,
+    bool,
+    i16,
+    i32,
+    i64,
+    u16,
+    u32,
+    f32,
+    f64,
+    String,
+    std::sync::Arc<str>,
+    &str,
+    Vec<u8>,
+    &[u8]
 );
 
 impl From<TextPrelim> for In {

@@ -117,7 +117,11 @@ pub(crate) fn place_prelim<V: Prelim>(
 }
 
 /// Inserts the rest of a value into the item that [`place_prelim`] made.
-pub(crate) fn fill_prelim<V: Prelim>(txn: &mut TransactionMut<'_>, slot: ItemIdx, rest: Option<V>) -> V::Return {
+pub(crate) fn fill_prelim<V: Prelim>(
+    txn: &mut TransactionMut<'_>,
+    slot: ItemIdx,
+    rest: Option<V>,
+) -> V::Return {
     let item = ItemPtr::of(txn.store_ref(), slot);
     if let Some(rest) = rest
         && let Some(branch) = item.branch()

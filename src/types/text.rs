@@ -10,16 +10,14 @@ use super::item::ItemContent;
 use super::prelim::{fill_prelim, place_prelim};
 use super::xml::XmlView;
 use super::{
-    AsPrelim, Attrs, DefaultPrelim, Delta, EmbedPrelim, GetString, In, Out, Prelim, ReadTxn, RootRef, TypeRef,
-    shared_ref,
+    AsPrelim, Attrs, DefaultPrelim, Delta, EmbedPrelim, GetString, In, Out, Prelim, ReadTxn, RootRef,
+    TypeRef, shared_ref,
 };
 use crate::block::index::BranchIdx;
 use crate::block::item::Kind;
 use crate::block::text_buffer::utf16_len;
 use crate::branch::node::BranchNode;
-use crate::engine::format::{
-    Attributes, TextPosition, delete_text, format_text, insert_text, set_attribute,
-};
+use crate::engine::format::{Attributes, TextPosition, delete_text, format_text, insert_text, set_attribute};
 use crate::engine::place::NewContent;
 use crate::error::EditError;
 use crate::ids::Snapshot;
@@ -128,7 +126,13 @@ pub trait Text: AsRef<Branch> + Sized {
     }
 
     /// Inserts text with exactly these attributes before `index` (at the end if that is beyond it).
-    fn insert_with_attributes(&self, txn: &mut TransactionMut<'_>, index: u32, chunk: &str, attributes: Attrs) {
+    fn insert_with_attributes(
+        &self,
+        txn: &mut TransactionMut<'_>,
+        index: u32,
+        chunk: &str,
+        attributes: Attrs,
+    ) {
         let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
         let attributes = attributes_in(txn, Some(&attributes));
         let (store, changes) = txn.parts();
@@ -522,9 +526,7 @@ impl AsPrelim for TextRef {
 
     fn as_prelim<T: ReadTxn>(&self, txn: &T) -> DeltaPrelim {
         let runs = self.diff(txn, YChange::identity);
-        runs.into_iter()
-            .map(|run| Delta::Inserted(run.insert.as_prelim(txn), run.attributes))
-            .collect()
+        runs.into_iter().map(|run| Delta::Inserted(run.insert.as_prelim(txn), run.attributes)).collect()
     }
 }
 

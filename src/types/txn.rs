@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use yatta_encoding::update::{diff_updates_v2, merge_updates_v1, merge_updates_v2};
+use yatta_encoding::update::{convert_trusted_v2_to_v1, diff_trusted_v2, merge_trusted_v2, merge_updates_v1};
 use yatta_encoding::{Decode, Encode, Encoder, EncoderV1, EncoderV2};
 
 use super::array::ArrayRef;
@@ -46,7 +46,11 @@ pub trait ReadTxn: Sized {
     /// snapshot knows of blocks that are not here.
     ///
     /// [`Options::skip_gc`]: crate::Options::skip_gc
-    fn encode_state_from_snapshot<E: Encoder>(&self, snapshot: &Snapshot, encoder: &mut E) -> Result<(), Error> {
+    fn encode_state_from_snapshot<E: Encoder>(
+        &self,
+        snapshot: &Snapshot,
+        encoder: &mut E,
+    ) -> Result<(), Error> {
         if !self.store().skip_gc {
             return Err(Error::Gc);
         }
@@ -83,7 +87,8 @@ pub trait ReadTxn: Sized {
             return self.encode_diff(sv, encoder);
         }
         let parts = std::iter::once(self.encode_diff_v2(sv)).chain(pending);
-        let parts = parts.map(|update| Update::decode_v2(&update).expect("all parts were written or decoded here"));
+        let parts =
+            parts.map(|update| Update::read_trusted_v2(&update).expect("all parts were written or decoded here"));
         Update::merge_updates(parts).encode(encoder);
     }
 
@@ -96,7 +101,7 @@ pub trait ReadTxn: Sized {
         }
         let mut updates = vec![state];
         updates.extend(pending.iter().map(|update| {
-            yatta_encoding::update::convert_v2_to_v1(update).expect("what is pending was decoded before")
+            convert_trusted_v2_to_v1(update).expect("what is pending was decoded before")
         }));
         merge_updates_v1(&updates).expect("all parts were written or decoded here")
     }
@@ -109,7 +114,7 @@ pub trait ReadTxn: Sized {
             return state;
         }
         updates.insert(0, state);
-        merge_updates_v2(&updates).expect("all parts were written or decoded here")
+        merge_trusted_v2(&updates).expect("all parts were written or decoded here")
     }
 
     /// Returns the names and values of the root types, in the order in which they came.
@@ -160,7 +165,7 @@ fn pending_updates(store: &Store, sv: &StateVector) -> Vec<Vec<u8>> {
     }
     if let Some(pending) = &store.pending.structs {
         updates.push(
-            diff_updates_v2(&pending.update, &sv.encode_v1()).expect("what is pending was decoded before"),
+            diff_trusted_v2(&pending.update, &sv.encode_v1()).expect("what is pending was decoded before"),
         );
     }
     updates
@@ -209,9 +214,8 @@ pub trait WriteTxn: Sized {
     fn prune_pending(&mut self) -> Option<Update> {
         let pending = std::mem::take(&mut self.store_mut().pending);
         let mut update = match pending.structs {
-            Some(structs) => {
-                Update::decode_v2(&structs.update).expect("parked blocks were decoded before they were parked")
-            }
+            Some(structs) => Update::read_trusted_v2(&structs.update)
+                .expect("parked blocks were decoded before they were parked"),
             None if pending.deletes.is_empty() => return None,
             None => Update::default(),
         };

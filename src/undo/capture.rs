@@ -73,7 +73,8 @@ fn put<M: Meta>(shared: &Shared<M>, txn: &mut TransactionMut<'_>) -> Option<Capt
 
     let kind = if popping == Some(EventKind::Undo) { EventKind::Redo } else { EventKind::Undo };
     let recent = state.last_change > 0 && now.saturating_sub(state.last_change) < state.capture_timeout;
-    let joined = popping.is_none() && recent && state.stack(kind).last().is_some_and(|item| *item.doc() == doc);
+    let joined =
+        popping.is_none() && recent && state.stack(kind).last().is_some_and(|item| *item.doc() == doc);
     if popping.is_none() {
         state.last_change = now;
     }
@@ -97,7 +98,7 @@ fn changes_scope(txn: &TransactionMut<'_>, scope: &Scope) -> bool {
     match scope {
         // Differs from Yjs, which captures empty transactions too: they would be steps that do nothing.
         Scope::Document => txn.has_changes(),
-        Scope::Types(types) if types.is_empty() => false,
+        Scope::Types(_) if scope.is_empty() => false,
         Scope::Types(_) => txn.changed_types().into_iter().any(|branch| scope.holds_type(store, branch)),
     }
 }
@@ -149,7 +150,9 @@ fn announce<M: Meta>(
     if observers.is_empty() {
         return;
     }
-    let Some(meta) = shared.lock().by_key(captured.key).map(|item| std::mem::take(&mut item.meta)) else { return };
+    let Some(meta) = shared.lock().by_key(captured.key).map(|item| std::mem::take(&mut item.meta)) else {
+        return;
+    };
     let mut event = Event {
         meta,
         origin: txn.origin().cloned(),

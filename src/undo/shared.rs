@@ -162,6 +162,6 @@ impl<M> State<M> {
         if self.documents.contains(doc) {
             return Scope::Document;
         }
-        Scope::Types(self.scope.iter().filter_map(|branch| branch.resolve(store)).collect())
+        Scope::of_types(self.scope.iter().filter_map(|branch| branch.resolve(store)).collect())
     }
 }

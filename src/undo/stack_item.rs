@@ -31,7 +31,15 @@ pub struct StackItem<T> {
 impl<M> StackItem<M> {
     /// Makes a step of the document with this guid.
     pub fn with_meta(doc: Uuid, deletions: IdSet, insertions: IdSet, meta: M) -> Self {
-        Self { doc, deletions, insertions, meta, deleted_order: Vec::new(), inserted_order: Vec::new(), key: 0 }
+        Self {
+            doc,
+            deletions,
+            insertions,
+            meta,
+            deleted_order: Vec::new(),
+            inserted_order: Vec::new(),
+            key: 0,
+        }
     }
 
     /// Returns what was deleted.
@@ -92,7 +100,8 @@ fn join_order(order: &mut Vec<ClientID>, ids: &IdSet, later_order: Vec<ClientID>
     if order.is_empty() {
         order.extend(ids.client_ids());
     }
-    let later: Vec<ClientID> = if later_order.is_empty() { later.client_ids().collect() } else { later_order };
+    let later: Vec<ClientID> =
+        if later_order.is_empty() { later.client_ids().collect() } else { later_order };
     for client in later {
         if !order.contains(&client) {
             order.push(client);

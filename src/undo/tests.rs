@@ -9,9 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::{EventKind, Options, StackItem, UndoManager};
 use crate::types::{In, ToJson};
-use crate::{
-    Any, Array, Doc, GetString, Map, MapPrelim, Out, Text, Transact,
-};
+use crate::{Any, Array, Doc, GetString, Map, MapPrelim, Out, Text, Transact};
 
 /// A manager of one text whose every change is a step of its own.
 fn text_and_manager<M: super::Meta + 'static>() -> (Doc, crate::TextRef, UndoManager<M>) {
@@ -236,7 +234,8 @@ fn stack_items_survive_serialization_and_work_as_initial_stacks() {
     let saved = serde_json::to_string(undo.undo_stack()).unwrap();
     drop(undo);
     let stack: Vec<StackItem<()>> = serde_json::from_str(&saved).unwrap();
-    let mut undo: UndoManager<()> = UndoManager::with_options(Options { init_undo_stack: stack, ..Options::default() });
+    let mut undo: UndoManager<()> =
+        UndoManager::with_options(Options { init_undo_stack: stack, ..Options::default() });
     undo.expand_scope(&doc, &text);
     assert!(undo.undo_blocking());
     assert_eq!(text.get_string(&doc.transact()), "");

@@ -6,7 +6,7 @@ mod merge;
 mod tools;
 
 pub use crate::block::update::Update;
+pub use tools::{merge_updates_v1, merge_updates_v2};
 pub use yatta_encoding::update::{
     diff_updates_v1, diff_updates_v2, encode_state_vector_from_update_v1, encode_state_vector_from_update_v2,
 };
-pub use tools::{merge_updates_v1, merge_updates_v2};
