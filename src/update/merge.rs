@@ -1,8 +1,8 @@
 //! Merging decoded updates. They are written, merged as bytes and read again, so that there is one merge only. Cost
 //! O(bytes).
 
-use yatta_encoding::update::{merge_updates_v1, merge_updates_v2};
-use yatta_encoding::{Decode, Encode, Error};
+use yatta_encoding::update::merge_trusted_v2;
+use yatta_encoding::{Encode, Error};
 
 use crate::block::update::Update;
 
@@ -25,18 +25,13 @@ impl Update {
         match updates.len() {
             0 => Self::default(),
             1 => updates.swap_remove(0),
-            // V2 keeps a BigInt of a format, but may refuse what it wrote: too many blocks for too few bytes.
-            _ => v2(&updates).or_else(|_| v1(&updates)).expect("what is merged was written here"),
+            _ => merge(&updates).expect("what is merged was written here"),
         }
     }
 }
 
-fn v2(updates: &[Update]) -> Result<Update, Error> {
+/// In V2, which keeps what JSON cannot say (a BigInt of a format).
+fn merge(updates: &[Update]) -> Result<Update, Error> {
     let written: Vec<Vec<u8>> = updates.iter().map(Encode::encode_v2).collect();
-    Update::decode_v2(&merge_updates_v2(&written)?)
-}
-
-fn v1(updates: &[Update]) -> Result<Update, Error> {
-    let written: Vec<Vec<u8>> = updates.iter().map(Encode::encode_v1).collect();
-    Update::decode_v1(&merge_updates_v1(&written)?)
+    Update::read_trusted_v2(&merge_trusted_v2(&written)?)
 }

@@ -13,7 +13,6 @@ use crate::codec::UpdateDecoder;
 use crate::delete_set::{DeleteRange, read_delete_set};
 use crate::error::Error;
 use crate::id::{ClientID, ID};
-use crate::limits;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
@@ -66,12 +65,7 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
     /// # Errors
     /// When there is none, or more than the bytes can hold.
     pub fn new(mut decoder: D) -> Result<Self, Error> {
-        let bytes = decoder.input_len() as u64;
-        let budget = match D::VERSION {
-            // A block of the first format takes two bytes.
-            1 => bytes / 2,
-            _ => bytes.saturating_mul(limits::BLOCKS_PER_BYTE).saturating_add(limits::FREE_BLOCKS),
-        };
+        let budget = decoder.block_budget();
         let sections: u64 = decoder.read_var()?;
         // A section takes at least two bytes: the number of its blocks and its clock.
         if sections > decoder.remaining() as u64 / 2 {

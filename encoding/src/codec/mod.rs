@@ -17,6 +17,7 @@ pub use through::Through;
 
 use crate::any::Any;
 use crate::error::Error;
+use crate::limits;
 use crate::id::{ClientID, ID};
 use crate::read::{Cursor, Read};
 use crate::utf16;
@@ -263,6 +264,16 @@ pub trait Decoder: Read {
 pub trait UpdateDecoder<'a>: Decoder {
     /// Which format this is: 1 or 2.
     const VERSION: u8;
+
+    /// How many blocks the input may claim to hold.
+    fn block_budget(&self) -> u64 {
+        let bytes = self.input_len() as u64;
+        match Self::VERSION {
+            // A block of the first format takes two bytes.
+            1 => bytes / 2,
+            _ => bytes.saturating_mul(limits::BLOCKS_PER_BYTE).saturating_add(limits::FREE_BLOCKS),
+        }
+    }
 
     /// Takes a string and its length in UTF-16 units.
     ///

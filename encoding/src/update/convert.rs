@@ -24,6 +24,15 @@ pub fn convert_v2_to_v1(update: &[u8]) -> Result<Vec<u8>, Error> {
     convert(DecoderV2::new(Cursor::new(update))?, EncoderV1::new())
 }
 
+/// As [`convert_v2_to_v1`], for an update of our own making: see [`DecoderV2::trusted`].
+///
+/// # Errors
+/// When the update is malformed.
+#[doc(hidden)]
+pub fn convert_trusted_v2_to_v1(update: &[u8]) -> Result<Vec<u8>, Error> {
+    convert(DecoderV2::trusted(Cursor::new(update))?, EncoderV1::new())
+}
+
 fn convert<'a, D: UpdateDecoder<'a>, E: UpdateEncoder>(decoder: D, enc: E) -> Result<Vec<u8>, Error> {
     let mut reader = UpdateReader::new(decoder)?;
     let mut writer = SectionWriter::new(enc);

@@ -28,6 +28,15 @@ pub fn diff_updates_v2(update: &[u8], state_vector: &[u8]) -> Result<Vec<u8>, Er
     diff(DecoderV2::new(Cursor::new(update))?, EncoderV2::new(), state_vector)
 }
 
+/// As [`diff_updates_v2`], for an update of our own making: see [`DecoderV2::trusted`].
+///
+/// # Errors
+/// When the update or the state vector is malformed.
+#[doc(hidden)]
+pub fn diff_trusted_v2(update: &[u8], state_vector: &[u8]) -> Result<Vec<u8>, Error> {
+    diff(DecoderV2::trusted(Cursor::new(update))?, EncoderV2::new(), state_vector)
+}
+
 fn diff<'a, D: UpdateDecoder<'a>, E: UpdateEncoder>(
     decoder: D,
     enc: E,

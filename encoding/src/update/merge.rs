@@ -45,6 +45,15 @@ pub fn merge_updates_v2<U: AsRef<[u8]>>(updates: &[U]) -> Result<Vec<u8>, Error>
     merge(updates, |update| DecoderV2::new(Cursor::new(update)), EncoderV2::new())
 }
 
+/// As [`merge_updates_v2`], for updates of our own making: see [`DecoderV2::trusted`].
+///
+/// # Errors
+/// When one of several updates is malformed.
+#[doc(hidden)]
+pub fn merge_trusted_v2<U: AsRef<[u8]>>(updates: &[U]) -> Result<Vec<u8>, Error> {
+    merge(updates, |update| DecoderV2::trusted(Cursor::new(update)), EncoderV2::new())
+}
+
 /// The next block of a lane, gaps left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Head {

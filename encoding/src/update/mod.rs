@@ -10,9 +10,9 @@ mod runs;
 mod section_writer;
 mod state_vector;
 
-pub use convert::{convert_v1_to_v2, convert_v2_to_v1};
-pub use diff::{diff_updates_v1, diff_updates_v2};
-pub use merge::{merge_updates_v1, merge_updates_v2};
+pub use convert::{convert_trusted_v2_to_v1, convert_v1_to_v2, convert_v2_to_v1};
+pub use diff::{diff_trusted_v2, diff_updates_v1, diff_updates_v2};
+pub use merge::{merge_trusted_v2, merge_updates_v1, merge_updates_v2};
 pub use state_vector::{
     decode_state_vector, encode_state_vector_from_update_v1, encode_state_vector_from_update_v2,
 };
