@@ -18,6 +18,7 @@ use super::{Change, DeepObservable, EntryChange, Event, Observable};
 use crate::block::index::BranchIdx;
 use crate::engine::format::attributes_at;
 use crate::store::Store;
+use crate::transaction::Branch;
 use crate::types::array::Array;
 use crate::types::{Attrs, Delta, Map, Out, Path, PathSegment, ReadTxn, Text};
 use crate::{Doc, GetString, MapPrelim, OffsetKind, Options, StateVector, Transact, TransactionMut, Update};
@@ -31,6 +32,11 @@ fn sync(from: &Doc, to: &Doc) {
     let state = to.transact().state_vector();
     let update = from.transact().encode_state_as_update_v1(&state);
     to.transact_mut().apply_update(Update::decode_v1(&update).unwrap()).unwrap();
+}
+
+/// The node of a type.
+fn branch_of(shared: &impl AsRef<Branch>, txn: &TransactionMut<'_>) -> BranchIdx {
+    shared.as_ref().resolve(txn.store_ref()).unwrap()
 }
 
 /// A unit of a formatted text: a character or an embedded value, with its attributes.
@@ -82,7 +88,11 @@ fn apply_text(before: &[Unit], delta: &[Delta], offset_kind: OffsetKind) -> Vec<
     };
     let mut after = Vec::new();
     let plain = |attributes: &Option<Box<Attrs>>| -> BTreeMap<Arc<str>, Any> {
-        attributes.iter().flat_map(|all| all.iter()).map(|(key, any)| (Arc::clone(key), any.clone())).collect()
+        attributes
+            .iter()
+            .flat_map(|all| all.iter())
+            .map(|(key, any)| (Arc::clone(key), any.clone()))
+            .collect()
     };
     for step in delta {
         match step {
@@ -134,7 +144,7 @@ fn boundary(rng: &mut StdRng, units: &[Unit], kind: OffsetKind) -> (u32, u32) {
 
 fn edit_text(rng: &mut StdRng, doc: &Doc, txn: &mut TransactionMut<'_>, formats: bool) {
     let text = txn.get_text("t").unwrap();
-    let branch = text.as_ref().resolve(txn.store_ref()).unwrap();
+    let branch = branch_of(&text, txn);
     let (index, len) = boundary(rng, &units(txn.store_ref(), branch), doc.offset_kind());
     let word = ["a", "bc", "é", "漢字", "👾", "word "][rng.random_range(0..6)];
     match rng.random_range(0..if formats { 9 } else { 5 }) {
@@ -158,15 +168,14 @@ fn text_script(seed: u64, formats: bool, offset_kind: OffsetKind) -> usize {
     }
     sync(&theirs, &ours);
     let text = ours.get_or_insert_text("t");
-    let current = |txn: &TransactionMut<'_>, text: &crate::TextRef| {
-        units(txn.store_ref(), text.as_ref().resolve(txn.store_ref()).unwrap())
-    };
+    let current =
+        |txn: &TransactionMut<'_>, text: &crate::TextRef| units(txn.store_ref(), branch_of(text, txn));
     let model = Arc::new(Mutex::new(current(&ours.transact_mut(), &text)));
     let calls = Arc::new(AtomicUsize::new(0));
     let (seen, counted) = (Arc::clone(&model), Arc::clone(&calls));
     text.observe("model", move |txn, event| {
         let delta = event.delta(txn);
-        let branch = event.target().as_ref().resolve(txn.store_ref()).unwrap();
+        let branch = branch_of(event.target(), txn);
         for way in [Way::All, Way::Gaps] {
             assert_eq!(delta, text_delta(txn, branch, way), "seed {seed}, {way:?}");
         }
@@ -190,7 +199,11 @@ fn text_script(seed: u64, formats: bool, offset_kind: OffsetKind) -> usize {
             }
         }
         ours.check();
-        assert_eq!(*model.lock().unwrap(), current(&ours.transact_mut(), &text), "seed {seed}: a change went unseen");
+        assert_eq!(
+            *model.lock().unwrap(),
+            current(&ours.transact_mut(), &text),
+            "seed {seed}: a change went unseen"
+        );
     }
     calls.load(Ordering::Relaxed)
 }
@@ -242,11 +255,15 @@ fn array_script(seed: u64) -> usize {
     let (seen, counted) = (Arc::clone(&model), Arc::clone(&calls));
     array.observe("model", move |txn, event| {
         let delta = event.delta(txn);
-        let branch = event.target().as_ref().resolve(txn.store_ref()).unwrap();
+        let branch = branch_of(event.target(), txn);
         for way in [Way::All, Way::Gaps] {
             let other = list_changes(txn, branch, way);
             assert_eq!(delta, other.delta, "seed {seed}, {way:?}");
-            assert_eq!((event.inserts(txn), event.removes(txn)), (&other.added, &other.removed), "seed {seed}");
+            assert_eq!(
+                (event.inserts(txn), event.removes(txn)),
+                (&other.added, &other.removed),
+                "seed {seed}"
+            );
         }
         let mut model = seen.lock().unwrap();
         let mut rest = std::mem::take(&mut *model).into_iter();
@@ -504,7 +521,17 @@ fn events_of_a_transaction_come_in_the_order_of_yjs() {
     doc.observe_before_all_transactions(1, move |_| call()).unwrap();
     text.push(&mut doc.transact_mut(), "a");
     let around = ["before all", "before", "before observers", "after", "cleanup", "after all"];
-    let all = ["before all", "before", "before observers", "type", "deep", "after", "cleanup", "update", "after all"];
+    let all = [
+        "before all",
+        "before",
+        "before observers",
+        "type",
+        "deep",
+        "after",
+        "cleanup",
+        "update",
+        "after all",
+    ];
     assert_eq!(std::mem::take(&mut *log.lock().unwrap()), all);
     drop(doc.transact_mut());
     assert_eq!(*log.lock().unwrap(), around, "nothing changed");

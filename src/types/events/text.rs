@@ -22,7 +22,12 @@ use crate::transaction::TransactionMut;
 use crate::types::{Attrs, DeepObservable, Delta, Out, Path, TextRef};
 
 /// How many items are looked at for the next mark before the tree is asked.
+#[cfg(not(test))]
 const MARK_STEPS: u32 = 16;
+
+// So that short texts reach the search.
+#[cfg(test)]
+const MARK_STEPS: u32 = 1;
 
 /// The change of a text.
 pub struct TextEvent {
