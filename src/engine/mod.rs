@@ -1,7 +1,8 @@
 //! What changes a document: layer 5. Every function takes the store and the change set, never a transaction.
 //!
 //! `place` links an item, `split` cuts one, `integrate` finds the place of a remote one, `delete` deletes, `gc` and
-//! `squash` tidy up at the commit, `apply` takes in an update, `redo` brings deleted content back.
+//! `squash` tidy up at the commit, `apply` takes in an update, `redo` brings deleted content back, `runs` reads a text at a
+//! snapshot.
 
 pub(crate) mod apply;
 pub(crate) mod clean;
@@ -14,5 +15,6 @@ pub(crate) mod integrate;
 pub(crate) mod pending;
 pub(crate) mod place;
 pub(crate) mod redo;
+pub(crate) mod runs;
 pub(crate) mod split;
 pub(crate) mod squash;

@@ -1,8 +1,8 @@
-//! Looking at a document as it was (layer 8): `Snapshot` itself is a value of `ids`, here is what it is good for.
+//! Looking at a document as it was (layer 7): `Snapshot` itself is a value of `ids`, here is what it is good for. The runs of a text at a
+//! snapshot are in `engine::runs`.
 //!
 //! | Module | What it does |
 //! |---|---|
-//! | `text` | the runs of a text at a snapshot, and the difference between two |
 //! | `read` | maps and lists at a snapshot |
 //! | `restore` | a document of its own from a snapshot; whether a snapshot holds an update |
 //!
@@ -13,4 +13,3 @@ mod read;
 mod restore;
 #[cfg(test)]
 mod tests;
-pub(crate) mod text;

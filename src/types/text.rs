@@ -19,9 +19,9 @@ use crate::block::text_buffer::utf16_len;
 use crate::branch::node::BranchNode;
 use crate::engine::format::{Attributes, TextPosition, delete_text, format_text, insert_text, set_attribute};
 use crate::engine::place::NewContent;
+use crate::engine::runs::{Change, RunContent, runs_between};
 use crate::error::EditError;
 use crate::ids::Snapshot;
-use crate::snapshot::text::{Change, RunContent, runs_between};
 use crate::store::Store;
 use crate::transaction::{Branch, BranchPtr, TransactionMut};
 
