@@ -5,7 +5,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use super::index::{ItemIdx, KeyIdx, LeafIdx};
+use super::index::{ItemIdx, LeafIdx};
 use super::item::{Flags, Item};
 
 const PAGE: usize = 256;
@@ -73,12 +73,5 @@ impl Arena {
         let item = &mut self[slot];
         debug_assert!(!item.flags.has(Flags::MAP), "{slot:?} is a map entry, it has no leaf");
         item.place = leaf.0;
-    }
-
-    #[inline]
-    pub(crate) fn set_key(&mut self, slot: ItemIdx, key: KeyIdx) {
-        let item = &mut self[slot];
-        item.flags.set(Flags::MAP);
-        item.place = key.0;
     }
 }

@@ -67,9 +67,4 @@ impl Contents {
     pub(crate) fn get_mut(&mut self, slot: u32) -> &mut Content {
         &mut self.slots[slot as usize]
     }
-
-    /// The number of slots in use.
-    pub(crate) fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
-    }
 }

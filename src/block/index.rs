@@ -17,6 +17,7 @@ macro_rules! index_type {
             }
 
             #[inline]
+            #[allow(dead_code, reason = "one macro for all index types; not each needs it")]
             pub(crate) const fn is_some(self) -> bool {
                 self.0 != u32::MAX
             }

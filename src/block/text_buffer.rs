@@ -26,11 +26,6 @@ pub(crate) struct TextBuffer {
 }
 
 impl TextBuffer {
-    /// Makes an empty buffer; allocates nothing.
-    pub(crate) const fn new() -> Self {
-        Self { text: String::new(), samples: Vec::new(), garbage: 0 }
-    }
-
     /// Appends `text` and returns the byte it starts at. Amortised O(bytes); the first text that is not ASCII
     /// costs a pass over all samples.
     ///
@@ -53,14 +48,9 @@ impl TextBuffer {
         self.text.len() as u32
     }
 
-    /// Whether the buffer is empty.
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.text.is_empty()
-    }
-
     /// Whether all of the text is, and always was, ASCII, so that bytes and units are the same.
     #[inline]
+    #[cfg(test)]
     pub(crate) fn is_ascii(&self) -> bool {
         self.samples.is_empty()
     }
@@ -74,8 +64,7 @@ impl TextBuffer {
         &self.text[start as usize..end as usize]
     }
 
-    /// Drops the text from `byte` on. It is not counted as garbage; if it was before, take it back by
-    /// [`Self::drop_garbage`].
+    /// Drops the text from `byte` on. It is not counted as garbage.
     ///
     /// # Panics
     /// If `byte` is not a char boundary.
@@ -93,21 +82,10 @@ impl TextBuffer {
         debug_assert!(self.garbage <= self.text.len(), "{} of {} bytes", self.garbage, self.text.len());
     }
 
-    /// Takes back the count of garbage that was truncated or is used again.
-    #[inline]
-    pub(crate) fn drop_garbage(&mut self, bytes: u32) {
-        self.garbage = self.garbage.saturating_sub(bytes as usize);
-    }
-
     /// The bytes that nobody refers to.
     #[inline]
     pub(crate) const fn garbage(&self) -> usize {
         self.garbage
-    }
-
-    /// The bytes allocated.
-    pub(crate) fn heap_size(&self) -> usize {
-        self.text.capacity() + self.samples.capacity() * size_of::<u32>()
     }
 
     /// Puts compacted text in place of all; no garbage is left. O(bytes).
@@ -274,7 +252,6 @@ mod tests {
     fn check(buffer: &TextBuffer, text: &str) {
         buffer.check();
         assert_eq!(buffer.len() as usize, text.len());
-        assert_eq!(buffer.is_empty(), text.is_empty());
         assert_eq!(buffer.slice(0, buffer.len()), text);
         assert!(text.is_ascii() || !buffer.is_ascii());
         let mut starts: Vec<usize> = text.char_indices().map(|it| it.0).collect();
@@ -321,7 +298,7 @@ mod tests {
         for seed in 0..60 {
             println!("seed {seed}");
             let mut random = fastrand::Rng::with_seed(seed);
-            let (mut buffer, mut text) = (TextBuffer::new(), String::new());
+            let (mut buffer, mut text) = (TextBuffer::default(), String::new());
             for step in 0..60 {
                 match random.u32(..8) {
                     0 => {
@@ -350,7 +327,7 @@ mod tests {
 
     #[test]
     fn ascii_has_no_samples_until_something_else_comes() {
-        let mut buffer = TextBuffer::new();
+        let mut buffer = TextBuffer::default();
         buffer.push_str(&"plain ".repeat(50));
         assert!(buffer.is_ascii() && buffer.samples.capacity() == 0);
         buffer.push_str("naïve");
@@ -362,12 +339,11 @@ mod tests {
     }
 
     #[test]
-    fn garbage_is_counted_and_taken_back() {
-        let mut buffer = TextBuffer::new();
+    fn garbage_is_counted() {
+        let mut buffer = TextBuffer::default();
         buffer.push_str("0123456789");
         buffer.add_garbage(6);
-        buffer.drop_garbage(2);
-        assert_eq!(buffer.garbage(), 4);
+        assert_eq!(buffer.garbage(), 6);
         buffer.truncate(3);
         assert_eq!(buffer.garbage(), 3);
         buffer.replace("abc".into());

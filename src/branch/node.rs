@@ -94,10 +94,6 @@ impl Entries {
     pub(crate) fn at(&self, place: usize) -> Option<(KeyIdx, ItemIdx)> {
         self.list.get(place).copied()
     }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
 }
 
 /// The node of a shared type.

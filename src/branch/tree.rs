@@ -137,19 +137,6 @@ impl Tree {
         self.count as usize
     }
 
-    /// Whether there are no entries.
-    #[inline]
-    pub(crate) const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// The bytes allocated for nodes.
-    pub(crate) fn heap_size(&self) -> usize {
-        self.leaves.capacity() * size_of::<Leaf>()
-            + self.inner.capacity() * size_of::<Inner>()
-            + self.summaries.as_ref().map_or(0, |summaries| summaries.heap_size())
-    }
-
     /// The entry whose range contains `index`, and the offset within it; `None` at and beyond the end.
     /// Entries without a width are never found.
     #[inline]
@@ -191,6 +178,7 @@ impl Tree {
 
     /// The width of `item`.
     #[inline]
+    #[cfg(test)]
     pub(crate) fn width(&self, entries: &impl Entries, item: ItemIdx) -> u32 {
         if self.cursor.item == item {
             return self.cursor.width;

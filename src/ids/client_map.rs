@@ -150,6 +150,7 @@ impl<V, const N: usize> ClientMap<V, N> {
     }
 
     /// Checks the invariant of this module.
+    #[cfg(test)]
     pub(crate) fn check(&self) -> Result<(), String> {
         if let Entries::Sorted(list) = &self.0 {
             for pair in list.windows(2) {

@@ -120,6 +120,7 @@ impl<T: Merge> ClientRanges<T> {
     }
 
     /// Checks I8 for every client.
+    #[cfg(test)]
     pub(crate) fn check(&self) -> Result<(), String> {
         self.0.check()?;
         for (client, ranges) in self.0.iter() {

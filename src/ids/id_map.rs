@@ -271,6 +271,7 @@ impl<A: PartialEq + Eq + Hash + Clone> IdMap<A> {
     }
 
     /// Checks I8.
+    #[cfg(test)]
     pub(crate) fn check(&self) -> Result<(), String> {
         self.inner.check()
     }

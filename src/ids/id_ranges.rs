@@ -239,6 +239,7 @@ impl<T: Merge> IdRanges<T> {
     }
 
     /// Checks I8.
+    #[cfg(test)]
     pub(crate) fn check(&self) -> Result<(), String> {
         if let Some((range, _)) = self.0.iter().find(|(range, _)| range.is_empty()) {
             return Err(format!("I8: range {range:?} is empty"));

@@ -99,12 +99,6 @@ impl IdSet {
         self.0.contains(id)
     }
 
-    /// Tells if all `len` ids from `id` on are in the set. True if `len` is 0.
-    pub(crate) fn contains_range(&self, id: ID, len: u32) -> bool {
-        let range = BlockRange::new(id, len).clock_range();
-        range.is_empty() || self.get(&id.client).is_some_and(|ranges| ranges.contains_range(range))
-    }
-
     /// Tells if the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -192,6 +186,7 @@ impl IdSet {
     }
 
     /// Checks I8.
+    #[cfg(test)]
     pub(crate) fn check(&self) -> Result<(), String> {
         self.0.check()
     }

@@ -134,6 +134,7 @@ impl StateVector {
     }
 
     /// Checks that the clients ascend.
+    #[cfg(test)]
     pub(crate) fn check(&self) -> Result<(), String> {
         self.0.check()
     }

@@ -1,9 +1,18 @@
 //! The commit, phase by phase, in the order of Yjs.
 //!
-//! 1. sort and join the deletions; 2. observers before the type observers; 3. type observers, then deep ones; 4. observers
-//! after the transaction; 5. after a remote change of formatted text: find needless marks (they go in a transaction of
-//! their own); 6. collect deleted content; 7. squash; 8. rebuild trees that a large update left behind; 9. a new client
-//! id if somebody else uses ours; 10. clean-up observers; 11. update observers; 12. sub-documents.
+//! 1. sort and join the deletions;
+//! 2. observers before the type observers;
+//! 3. type observers, then deep ones;
+//! 4. observers after the transaction;
+//! 5. after a remote change of formatted text: find needless marks (they go in a transaction of their
+//!    own);
+//! 6. collect deleted content;
+//! 7. squash;
+//! 8. rebuild trees that a large update left behind;
+//! 9. a new client id if somebody else uses ours;
+//! 10. clean-up observers;
+//! 11. update observers;
+//! 12. sub-documents.
 //!
 //! Every phase costs O(changes); one that nobody listens to costs a load.
 //!

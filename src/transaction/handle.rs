@@ -35,7 +35,7 @@ pub enum BranchID {
 /// A shared type of a document, as users see it.
 pub struct Branch {
     doc: Weak<dyn StdAny + Send + Sync>,
-    this: Weak<Branch>,
+    this: Weak<Self>,
     store: u64,
     idx: BranchIdx,
     generation: u32,
@@ -45,8 +45,8 @@ pub struct Branch {
     /// The node name of an XML element or hook.
     node_name: Option<Arc<str>>,
     /// See [`family`].
-    parent: Weak<Branch>,
-    first_child: Mutex<Weak<Branch>>,
+    parent: Weak<Self>,
+    first_child: Mutex<Weak<Self>>,
     pub(super) observers: Registry<BranchCallback>,
     pub(super) deep_observers: Registry<DeepCallback>,
 }

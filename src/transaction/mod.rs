@@ -151,11 +151,6 @@ impl<'doc> TransactionMut<'doc> {
         observed.downcast_ref().expect("there is one user of this slot")
     }
 
-    /// Whether this is an edit of this peer, not an update of another.
-    pub(crate) fn is_local(&self) -> bool {
-        self.local
-    }
-
     /// Returns the state vector from before this transaction. Cost O(clients), once.
     pub fn before_state(&self) -> &StateVector {
         self.summary.before_state.get_or_init(|| {

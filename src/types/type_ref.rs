@@ -48,23 +48,6 @@ impl TypeRef {
         }
     }
 
-    /// The kind of a node.
-    pub(crate) fn of(tag: &Tag) -> Self {
-        match tag.kind {
-            TYPE_REFS_ARRAY => Self::Array,
-            TYPE_REFS_MAP => Self::Map,
-            TYPE_REFS_TEXT => Self::Text,
-            TYPE_REFS_XML_ELEMENT => {
-                Self::XmlElement(tag.name.clone().unwrap_or_else(|| Arc::from("UNDEFINED")))
-            }
-            TYPE_REFS_XML_FRAGMENT => Self::XmlFragment,
-            TYPE_REFS_XML_HOOK => Self::XmlHook,
-            TYPE_REFS_XML_TEXT => Self::XmlText,
-            TYPE_REFS_DOC => Self::SubDoc,
-            _ => Self::Undefined,
-        }
-    }
-
     pub(crate) fn tag(&self) -> Tag {
         let name = match self {
             Self::XmlElement(name) => Some(Arc::clone(name)),

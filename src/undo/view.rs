@@ -16,7 +16,7 @@ pub(super) struct Views<M>(OnceLock<Box<View<M>>>);
 struct View<M> {
     version: u64,
     stacks: [Vec<StackItem<M>>; 2],
-    next: OnceLock<Box<View<M>>>,
+    next: OnceLock<Box<Self>>,
 }
 
 impl<M> Default for Views<M> {

@@ -79,36 +79,18 @@ impl Tree {
             let (leaf, slot) = self.place(entries, left);
             (leaf, slot + 1)
         } else {
-            (self.outermost(Side::Left), 0)
+            (self.leftmost(), 0)
         };
         self.insert_at(entries, leaf, slot, item, width);
     }
 
-    /// Inserts `item` left of `right`, or at the end if that is `NONE`.
-    pub(crate) fn insert_before(
-        &mut self,
-        entries: &mut impl Entries,
-        right: ItemIdx,
-        item: ItemIdx,
-        width: u32,
-    ) {
-        self.settle();
-        let (leaf, slot) = if right.is_some() {
-            self.place(entries, right)
-        } else {
-            let leaf = self.outermost(Side::Right);
-            (leaf, self.leaves[leaf as usize].len())
-        };
-        self.insert_at(entries, leaf, slot, item, width);
-    }
-
-    /// The first or last leaf; an empty tree gets one.
-    fn outermost(&mut self, side: Side) -> u32 {
+    /// The first leaf; an empty tree gets one.
+    fn leftmost(&mut self) -> u32 {
         if self.root == EMPTY {
             self.root = self.new_leaf(Leaf::new(0));
             return self.root;
         }
-        self.descend(self.root, self.height, side)
+        self.descend(self.root, self.height, Side::Left)
     }
 
     /// The first or last leaf under a node that is `height` levels above the leaves.

@@ -64,14 +64,6 @@ impl Summaries {
         let summary = self.get(level, node);
         summary.binary_search_by_key(&key, |mark| mark.0).ok().map(|at| summary[at].1)
     }
-
-    pub(super) fn heap_size(&self) -> usize {
-        let bytes = |list: &Vec<Summary>| {
-            let marks: usize = list.iter().map(Vec::capacity).sum();
-            list.capacity() * size_of::<Summary>() + marks * size_of::<(KeyIdx, ItemIdx)>()
-        };
-        size_of::<Self>() + bytes(&self.leaves) + bytes(&self.inner)
-    }
 }
 
 impl Tree {
