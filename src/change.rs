@@ -24,6 +24,8 @@ pub(crate) struct ChangeSet {
     pub(crate) deleted: Vec<DeletedRange>,
     /// Items that may now join their left neighbour.
     pub(crate) candidates: Vec<ItemIdx>,
+    /// Children of deleted types that were deleted before this transaction: once collected they may join both neighbours.
+    pub(crate) old_children: Vec<Id>,
     /// Types that changed, with the key for map entries (`NONE` for the sequence), in the order of the first change.
     pub(crate) touched: Vec<(BranchIdx, KeyIdx)>,
     /// Sub-documents that came, went, or were asked to load (content slots).
@@ -42,6 +44,7 @@ impl ChangeSet {
         self.before.clear();
         self.deleted.clear();
         self.candidates.clear();
+        self.old_children.clear();
         self.touched.clear();
         self.subdocs_added.clear();
         self.subdocs_removed.clear();

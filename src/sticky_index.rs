@@ -16,6 +16,8 @@ use crate::store::{OffsetKind, Store};
 use crate::transaction::{Branch, BranchID, BranchPtr};
 use crate::types::ReadTxn;
 
+#[cfg(test)]
+mod tests;
 mod wire;
 
 /// A place in a sequence that stays with the element at its right or left.

@@ -35,9 +35,10 @@ pub(crate) fn delete(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) 
             open.pop();
             continue;
         };
-        if store.items[slot].is_deleted() {
+        let child = store.items[slot];
+        if child.is_deleted() {
             // Deleted by an earlier transaction: its parent is collected now, so it may become mergeable.
-            changes.candidates.push(slot);
+            changes.old_children.push(child.id);
         } else if let Some(branch) = delete_one(store, changes, slot) {
             open.push(begin(store, branch));
         }

@@ -171,7 +171,8 @@ fn can_extend(store: &Store, left: ItemIdx, right: ItemIdx, kind: Kind) -> bool 
         && item.kind() == kind
         && item.end() == store.state(store.me)
         && !item.is_deleted()
-        && !item.flags.has(PINNED)
+        // What is kept must not keep what is inserted and deleted at once.
+        && !item.flags.has(PINNED | Flags::KEEP)
         && match right.some() {
             None => item.right_origin.is_none(),
             Some(right) => store.items[right].id == item.right_origin,

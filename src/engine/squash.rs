@@ -26,6 +26,19 @@ pub(crate) fn squash(store: &mut Store, changes: &mut ChangeSet) {
     }
     candidates.clear();
     changes.candidates = candidates;
+    // Yjs: the rest of `_mergeStructs`. By id, as they may be part of another block by now.
+    for id in changes.old_children.iter().rev() {
+        let slot = store.item_at(*id);
+        let item = &store.items[slot];
+        if item.kind() == Kind::Gc {
+            join_collected(store, slot);
+            continue;
+        }
+        let right = item.right;
+        if right.is_none() || !try_merge(store, right) {
+            merge_run(store, slot);
+        }
+    }
 }
 
 /// Joins an item to its left neighbour, that one to its own, and so on as long as they can be one: what was kept or cut
