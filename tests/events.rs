@@ -3,6 +3,8 @@
 //!
 //! `YATTA_EVENTS=FILE` reads other scripts than those of the repository.
 
+#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
+
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Map as JsonMap, Value as Json, json};

@@ -4,6 +4,8 @@
 //! Other seeds: `node interop/history-scripts.mjs 1000 500 > /tmp/more.json`, then
 //! `YATTA_HISTORY_SCRIPTS=/tmp/more.json cargo test --test history`.
 
+#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -255,6 +257,27 @@ fn snapshot(json: &Json) -> Option<Snapshot> {
     json.as_str().map(|bytes| Snapshot::decode_v1(&unhex(bytes)).expect("a snapshot"))
 }
 
+/// The sticky index that a step asks for.
+fn stick(peer: &Peer, step: &Json) -> StickyIndex {
+    let txn = peer.doc.transact();
+    let assoc = if step["assoc"] == 0 { Assoc::After } else { Assoc::Before };
+    let index = number(&step["index"]);
+    let rel = match peer.at(&txn, &step["path"]) {
+        Out::YText(text) => text.sticky_index(&txn, index, assoc),
+        Out::YArray(array) => array.sticky_index(&txn, index, assoc),
+        other => panic!("a place in {other:?}"),
+    };
+    rel.expect("within")
+}
+
+/// The transaction of a step.
+fn begin<'a>(peer: &'a Peer, step: &Json) -> TransactionMut<'a> {
+    match step["origin"].as_str() {
+        Some(origin) => peer.doc.transact_mut_with(origin),
+        None => peer.doc.transact_mut(),
+    }
+}
+
 /// Plays a script and compares all along; says what is wrong first.
 fn play(script: &Json) -> Result<(), String> {
     let clock = Arc::new(AtomicU64::new(1000));
@@ -278,10 +301,7 @@ fn play(script: &Json) -> Result<(), String> {
         match text(&step["do"]) {
             "edit" => {
                 let peer = &peers[mine];
-                let mut txn = match step["origin"].as_str() {
-                    Some(origin) => peer.doc.transact_mut_with(origin),
-                    None => peer.doc.transact_mut(),
-                };
+                let mut txn = begin(peer, step);
                 for op in step["ops"].as_array().expect("ops") {
                     peer.edit(&mut txn, op);
                 }
@@ -290,10 +310,7 @@ fn play(script: &Json) -> Result<(), String> {
                 let sv = peers[mine].doc.transact().state_vector();
                 let update = peers[1 - mine].doc.transact().encode_state_as_update_v1(&sv);
                 let peer = &peers[mine];
-                let mut txn = match step["origin"].as_str() {
-                    Some(origin) => peer.doc.transact_mut_with(origin),
-                    None => peer.doc.transact_mut(),
-                };
+                let mut txn = begin(peer, step);
                 txn.apply_update(Update::decode_v1(&update).expect("an update")).expect("applies");
             }
             "undo" => {
@@ -309,21 +326,11 @@ fn play(script: &Json) -> Result<(), String> {
             "clearUndo" => peers[mine].undo.clear_undo(),
             "clearRedo" => peers[mine].undo.clear_redo(),
             "rel" => {
-                let peer = &peers[mine];
-                let txn = peer.doc.transact();
-                let assoc = if step["assoc"] == 0 { Assoc::After } else { Assoc::Before };
-                let index = number(&step["index"]);
-                let rel = match peer.at(&txn, &step["path"]) {
-                    Out::YText(text) => text.sticky_index(&txn, index, assoc),
-                    Out::YArray(array) => array.sticky_index(&txn, index, assoc),
-                    other => panic!("a place in {other:?}"),
-                };
-                let rel = rel.expect("within");
+                let rel = stick(&peers[mine], step);
                 compare("bytes", &json!(hex(&rel.encode_v1())), &step["hex"])?;
                 if StickyIndex::decode_v1(&rel.encode_v1()).ok().as_ref() != Some(&rel) {
                     return Err(format!("step {place}: {rel:?} does not survive the wire"));
                 }
-                drop(txn);
                 rels.push(rel);
                 let resolved: Vec<Json> = rels.iter().map(|rel| offsets(rel, &peers)).collect();
                 compare("positions", &Json::Array(resolved), &step["resolved"])?;

@@ -14,7 +14,7 @@ use yatta::{
 };
 use yrs::types::ToJson as _;
 use yrs::updates::decoder::Decode as _;
-use yrs::{JsonPathEval as _, ReadTxn as _, Transact as _, WriteTxn as _};
+use yrs::{JsonPathEval as _, Transact as _, WriteTxn as _};
 
 const KEYS: [&str; 4] = ["a", "b", "c d", "e"];
 

@@ -44,8 +44,6 @@ fn many_parked_blocks_that_pack_well_are_written_and_read_again() {
     assert!(!doc.transact().has_missing_updates());
 }
 
-
-
 #[test]
 fn updates_in_reverse_order_give_the_text() {
     let author = Doc::with_client_id(1);
@@ -65,6 +63,7 @@ fn updates_in_reverse_order_give_the_text() {
     }
     assert!(!reader.transact().has_missing_updates());
     assert_eq!(copy.get_string(&reader.transact()), text.get_string(&author.transact()));
-    let states = [&author, &reader].map(|doc| doc.transact().encode_state_as_update_v1(&StateVector::default()));
+    let states =
+        [&author, &reader].map(|doc| doc.transact().encode_state_as_update_v1(&StateVector::default()));
     assert_eq!(states[0], states[1]);
 }

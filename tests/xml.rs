@@ -1,6 +1,8 @@
 //! XML against real Yjs: random scripts of edits (testdata/xml/scripts.json, made by interop/xml-scripts.mjs) give the
 //! bytes and the text of Yjs step by step; the golden vectors and cases of XML; and what only the Rust API has.
 
+#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
+
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value as Json;

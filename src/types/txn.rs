@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use yatta_encoding::update::{convert_trusted_v2_to_v1, diff_trusted_v2, merge_trusted_v2, merge_updates_v1};
-use yatta_encoding::{Decode, Encode, Encoder, EncoderV1, EncoderV2};
+use yatta_encoding::{Encode, Encoder, EncoderV1, EncoderV2};
 
 use super::array::ArrayRef;
 use super::roots::{Root, root_out};
@@ -87,8 +87,8 @@ pub trait ReadTxn: Sized {
             return self.encode_diff(sv, encoder);
         }
         let parts = std::iter::once(self.encode_diff_v2(sv)).chain(pending);
-        let parts =
-            parts.map(|update| Update::read_trusted_v2(&update).expect("all parts were written or decoded here"));
+        let parts = parts
+            .map(|update| Update::read_trusted_v2(&update).expect("all parts were written or decoded here"));
         Update::merge_updates(parts).encode(encoder);
     }
 
@@ -100,9 +100,11 @@ pub trait ReadTxn: Sized {
             return state;
         }
         let mut updates = vec![state];
-        updates.extend(pending.iter().map(|update| {
-            convert_trusted_v2_to_v1(update).expect("what is pending was decoded before")
-        }));
+        updates.extend(
+            pending
+                .iter()
+                .map(|update| convert_trusted_v2_to_v1(update).expect("what is pending was decoded before")),
+        );
         merge_updates_v1(&updates).expect("all parts were written or decoded here")
     }
 

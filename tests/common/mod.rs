@@ -10,6 +10,7 @@
 //! - `wire`: an independent reader of updates, which brings those of yrs into Yjs's order.
 
 #![allow(dead_code, reason = "each test binary uses its own part of these modules")]
+#![allow(clippy::duplicate_mod, reason = "the same protocol on two engines is the point")]
 
 pub(crate) mod heap;
 #[path = "../../tools/src/adapter/json.rs"]

@@ -11,7 +11,6 @@ pub(crate) mod late;
 pub(crate) mod more;
 #[path = "../../tools/src/adapter/presence.rs"]
 pub(crate) mod presence;
-#[allow(clippy::duplicate_mod, reason = "the same protocol on two engines is the point")]
 #[path = "../../tools/src/adapter/service/mod.rs"]
 pub(crate) mod service;
 #[path = "../../tools/src/adapter/xml_events.rs"]

@@ -101,7 +101,7 @@ pub(crate) fn normalise_state_vector(bytes: &[u8]) -> Result<Vec<u8>, String> {
 
 /// Clients descending, ranges ascending, touching and overlapping ones joined.
 pub(crate) fn sorted(mut deletes: Deletes) -> Deletes {
-    deletes.sort_by(|a, b| b.0.cmp(&a.0));
+    deletes.sort_by_key(|entry| std::cmp::Reverse(entry.0));
     for (_, ranges) in &mut deletes {
         ranges.sort_unstable();
         let mut joined: Vec<(u64, u64)> = Vec::new();

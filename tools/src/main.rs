@@ -35,7 +35,9 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::FetchTraces(args) => fetch::run(&args),
         Command::Replay(args) => replay::run(&args),
-        Command::Adapter => adapter::run(std::io::stdin().lock(), std::io::stdout().lock()).map_err(Into::into),
+        Command::Adapter => {
+            adapter::run(std::io::stdin().lock(), std::io::stdout().lock()).map_err(Into::into)
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -17,8 +17,8 @@ pub use through::Through;
 
 use crate::any::Any;
 use crate::error::Error;
-use crate::limits;
 use crate::id::{ClientID, ID};
+use crate::limits;
 use crate::read::{Cursor, Read};
 use crate::utf16;
 use crate::value::Value;

@@ -336,7 +336,7 @@ fn deep_events_come_nearest_first_with_paths_from_the_observed_type() {
     let map = array.insert(&mut txn, 1, MapPrelim::default());
     let inner = map.insert(&mut txn, "k", MapPrelim::default());
     drop(txn);
-    let paths: Arc<Mutex<Vec<(&str, Vec<Path>)>>> = Arc::default();
+    let paths = Arc::new(Mutex::new(Vec::<(&str, Vec<Path>)>::new()));
     for (name, key) in [("array", 0), ("map", 1)] {
         let paths = Arc::clone(&paths);
         let call = move |_: &TransactionMut<'_>, events: &super::Events<'_>| {
@@ -400,7 +400,9 @@ fn one_subscription_a_key() {
     let calls = Arc::new(AtomicUsize::new(0));
     for add in [1, 10] {
         let calls = Arc::clone(&calls);
-        text.observe("key", move |_, _| drop(calls.fetch_add(add, Ordering::Relaxed)));
+        text.observe("key", move |_, _| {
+            calls.fetch_add(add, Ordering::Relaxed);
+        });
     }
     text.push(&mut doc.transact_mut(), "a");
     assert_eq!(calls.load(Ordering::Relaxed), 10, "the second replaced the first");
@@ -416,10 +418,17 @@ fn a_panic_stops_neither_the_others_nor_the_commit() {
     let (others, sent) = (Arc::new(AtomicUsize::new(0)), Arc::clone(&updates));
     text.observe("a", |_, _| panic!("from the callback"));
     let called = Arc::clone(&others);
-    text.observe("b", move |_, _| drop(called.fetch_add(1, Ordering::Relaxed)));
+    text.observe("b", move |_, _| {
+        called.fetch_add(1, Ordering::Relaxed);
+    });
     let called = Arc::clone(&others);
-    text.observe_deep("c", move |_, _| drop(called.fetch_add(1, Ordering::Relaxed)));
-    doc.observe_update_v1("u", move |_, _| drop(sent.fetch_add(1, Ordering::Relaxed))).unwrap();
+    text.observe_deep("c", move |_, _| {
+        called.fetch_add(1, Ordering::Relaxed);
+    });
+    doc.observe_update_v1("u", move |_, _| {
+        sent.fetch_add(1, Ordering::Relaxed);
+    })
+    .unwrap();
     let panic = catch_unwind(AssertUnwindSafe(|| text.push(&mut doc.transact_mut(), "hello"))).unwrap_err();
     assert_eq!(panic.downcast_ref(), Some(&"from the callback"));
     assert_eq!((others.load(Ordering::Relaxed), updates.load(Ordering::Relaxed)), (2, 1));

@@ -116,6 +116,7 @@ impl Service {
     }
 
     /// The document of that name, for checks that the protocol does not offer.
+    #[allow(dead_code, reason = "for the tests that mount this file")]
     pub(crate) fn doc(&self, name: &str) -> Option<&engine::Doc> {
         self.docs.get(name).map(|session| &session.doc)
     }
@@ -135,7 +136,7 @@ impl Service {
         let doc = session.doc.clone();
         let mut txn = session::open(&doc, begin);
         let mut commit = Json::Null;
-        while let Some(line) = input.next() {
+        for line in input {
             let request = Json::parse(&line).unwrap_or_default();
             let answer = match request.get("op").as_str() {
                 Some("commit") => {
