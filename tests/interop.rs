@@ -68,6 +68,11 @@ fn mixed_types_are_in_lockstep_with_yjs() {
     lockstep("mixed_types_are_in_lockstep_with_yjs", Kind::Mixed);
 }
 
+#[test]
+fn xml_is_in_lockstep_with_yjs() {
+    lockstep("xml_is_in_lockstep_with_yjs", Kind::Xml);
+}
+
 /// The plain model that judges our documents in tests/model.rs must itself agree with Yjs.
 #[test]
 fn the_plain_model_agrees_with_yjs() {

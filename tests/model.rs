@@ -108,3 +108,8 @@ fn nested_types_converge() {
 fn mixed_types_converge() {
     three_replicas("mixed_types_converge", Kind::Mixed, 300);
 }
+
+#[test]
+fn xml_converges() {
+    three_replicas("xml_converges", Kind::Xml, 300);
+}

@@ -94,17 +94,21 @@ pub(crate) fn run(
     };
     let result = network.script(steps);
     if let Err(error) = result {
-        let mut text = String::new();
-        for (request, _) in &network.trace {
-            let reads = ["root", "toJSON", "toDelta", "len", "sv", "encode"];
-            if !reads.contains(&request.get("op").as_str().unwrap_or_default()) {
-                let _ = writeln!(text, "  {request}");
-            }
-        }
+        let text = script_text(network.trace.iter().map(|(request, _)| request));
         return Err(format!("{text}{error}"));
     }
     network.free();
     Ok(Outcome { departure: network.departure, trace: network.trace, equal_bytes: network.equal_bytes })
+}
+
+/// The requests of a script that do something, one a line.
+pub(crate) fn script_text<'a>(requests: impl Iterator<Item = &'a Json>) -> String {
+    const READS: [&str; 6] = ["root", "toJSON", "toDelta", "len", "sv", "encode"];
+    let does = |request: &&Json| !READS.contains(&request.get("op").as_str().unwrap_or_default());
+    requests.filter(does).fold(String::new(), |mut text, request| {
+        let _ = writeln!(text, "  {request}");
+        text
+    })
 }
 
 /// Runs a script again and again with steps taken out, as long as it fails, and returns the shortest failure.

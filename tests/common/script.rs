@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Nested,
     /// All of these in one document.
     Mixed,
+    /// Elements and texts of XML with attributes.
+    Xml,
 }
 
 impl Kind {
@@ -36,6 +38,7 @@ impl Kind {
             Self::Map => &[("m", "map")],
             Self::Nested => &[("a", "array"), ("m", "map")],
             Self::Mixed => &[("t", "text"), ("a", "array"), ("m", "map")],
+            Self::Xml => &[("x", "xmlfragment")],
         }
     }
 }
@@ -119,6 +122,10 @@ pub(crate) fn operation(taste: Taste, rng: &mut Pcg32, shape: &mut dyn FnMut(&Js
     let depth = 4_u32.saturating_sub(path.len() as u32).min(2);
     let mut operation = match here.get("kind").as_str() {
         Some("text") => text(taste, rng, &here),
+        Some("xmltext") if rng.random_bool(0.8) => text(taste, rng, &here),
+        Some("xmltext") => attribute(rng),
+        Some("xmlelement") if rng.random_bool(0.4) => attribute(rng),
+        Some("xmlfragment" | "xmlelement") => xml(rng, &here, depth),
         Some("array") => array(taste, rng, &here, depth),
         Some("map") => map(taste, rng, depth),
         kind => panic!("no operation for a type of kind {kind:?} at {}", Json::from(path)),
@@ -148,7 +155,8 @@ pub(crate) fn burst(taste: Taste, rng: &mut Pcg32, shape: &mut dyn FnMut(&Json) 
             for i in 0..length {
                 let mut next = first.clone();
                 next.set("index", Json::from(if backwards { index } else { index + i }));
-                next.set("content", vec![Json::from(i)].into());
+                let element = if taste.kind == Kind::Xml { value::node(rng, 0) } else { i.into() };
+                next.set("content", vec![element].into());
                 run.push(next);
             }
         }
@@ -292,6 +300,28 @@ fn array(taste: Taste, rng: &mut Pcg32, shape: &Json, depth: u32) -> Json {
             Json::object([("op", "list_insert".into()), ("index", index.into()), ("content", content.into())])
         }
     }
+}
+
+fn xml(rng: &mut Pcg32, shape: &Json, depth: u32) -> Json {
+    let len = shape.get("len").as_u64().unwrap_or_default() as u32;
+    let index = rng.random_range(0..=len);
+    if index < len && rng.random_bool(0.3) {
+        let count = rng.random_range(1..3).min(len - index);
+        return Json::object([("op", "list_delete".into()), ("index", index.into()), ("len", count.into())]);
+    }
+    let content: Vec<Json> = (0..rng.random_range(1..3)).map(|_| value::node(rng, depth)).collect();
+    if rng.random_bool(0.2) {
+        return Json::object([("op", "list_push".into()), ("content", content.into())]);
+    }
+    Json::object([("op", "list_insert".into()), ("index", index.into()), ("content", content.into())])
+}
+
+fn attribute(rng: &mut Pcg32) -> Json {
+    let key = ["id", "class", "w"][rng.random_range(0..3)].into();
+    if rng.random_bool(0.25) {
+        return Json::object([("op", "map_delete".into()), ("key", key)]);
+    }
+    Json::object([("op", "map_set".into()), ("key", key), ("value", value::text(rng, 3).into())])
 }
 
 fn map(taste: Taste, rng: &mut Pcg32, depth: u32) -> Json {

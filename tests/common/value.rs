@@ -99,6 +99,30 @@ pub(crate) fn shared(rng: &mut impl Rng, values: Values, depth: u32) -> Json {
     }
 }
 
+/// A random XML element or text with attributes and, above the last level, children.
+pub(crate) fn node(rng: &mut impl Rng, depth: u32) -> Json {
+    let mut attrs = Json::Object(Vec::new());
+    for key in ["class", "id"] {
+        if rng.random_bool(0.3) {
+            attrs.set(key, text(rng, 2).into());
+        }
+    }
+    let mut new = if rng.random_bool(0.4) {
+        let delta = vec![Json::object([("insert", text(rng, 4).into())])];
+        Json::tagged("type", [("kind", "xmltext".into()), ("delta", delta.into())])
+    } else {
+        let count = if depth > 0 { rng.random_range(0..3) } else { 0 };
+        let children: Vec<Json> = (0..count).map(|_| node(rng, depth.saturating_sub(1))).collect();
+        let name = ["p", "b", "Item"][rng.random_range(0..3)];
+        Json::tagged(
+            "type",
+            [("kind", "xmlelement".into()), ("name", name.into()), ("init", children.into())],
+        )
+    };
+    new.set("attrs", attrs);
+    new
+}
+
 /// A plain value or, above the last level, a shared type.
 pub(crate) fn element(rng: &mut impl Rng, values: Values, depth: u32) -> Json {
     if depth > 0 && rng.random_bool(0.4) { shared(rng, values, depth - 1) } else { plain(rng, values, 1) }
