@@ -13,12 +13,19 @@ use crate::store::Store;
 /// Joins what can be joined around the candidates, from the last to the first.
 pub(crate) fn squash(store: &mut Store, changes: &mut ChangeSet) {
     let mut candidates = std::mem::take(&mut changes.candidates);
+    for slot in &candidates {
+        let item = &mut store.items[*slot];
+        if item.kind() == Kind::Gc {
+            item.flags.set(Flags::CANDIDATE);
+        }
+    }
     for slot in candidates.iter().rev() {
         let flags = store.items[*slot].flags;
         if flags.has(Flags::FREE) {
             continue;
         }
         if flags.kind() == Kind::Gc {
+            store.items[*slot].flags.clear(Flags::CANDIDATE);
             join_collected(store, *slot);
         } else {
             merge_run(store, *slot);
@@ -188,7 +195,10 @@ fn join_collected(store: &mut Store, slot: ItemIdx) {
         let (_, found) = if after { blocks.at(blocks.next(pos)?)? } else { blocks.at(blocks.prev(pos)?)? };
         (store.items[found].kind() == Kind::Gc).then_some(found)
     };
-    if let Some(next) = neighbour(store, slot, true) {
+    // To the right as far as ranges of this transaction go, and one further: where Yjs stops.
+    let mut goes_on = true;
+    while goes_on && let Some(next) = neighbour(store, slot, true) {
+        goes_on = store.items[next].flags.has(Flags::CANDIDATE);
         absorb(store, slot, next);
     }
     let mut at = slot;
