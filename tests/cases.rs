@@ -6,8 +6,9 @@
 mod common;
 
 use common::json::Json;
+use common::notation::without_surrogates;
 use common::on_yatta::service::Service;
-use common::steps::{Player, Stop, without_surrogates};
+use common::steps::{Player, Stop};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

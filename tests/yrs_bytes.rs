@@ -1,6 +1,6 @@
 //! The same random scripts on yatta and on yrs, every emitted update and every state compared byte for byte.
 //!
-//! Where yrs departs from Yjs (the numbers are those of docs/DESIGN.md, "where we differ from yrs") Yjs decides:
+//! Where yrs departs from Yjs (the numbers are those of docs/FORMAT.md, "Where we differ from yrs and why") Yjs decides:
 //! - 5, 6: delete sets and state vectors of yrs are brought into Yjs's order before the comparison.
 //! - 10, 11, 12: such values are left out of these scripts (tests/interop.rs has them).
 //! - 7, 8, 9, 17, and 19, 20 (which were found here): from the first difference on yrs is left out, the difference is put down to one of these numbers by

@@ -9,7 +9,7 @@
 //! - `service`: the protocol. It sees only those above, so that the tests can mount the same
 //!   files on another engine of the same API and run both from one script.
 //!
-//! The protocol is that of docs/ADAPTER.md (version 1).
+//! The protocol is described in testdata/adapter/PROTOCOL.md.
 
 pub(crate) mod engine;
 pub(crate) mod extra;
