@@ -2,6 +2,7 @@
 //!
 //! Everything here grows with the changes of one transaction, never with the document.
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx, KeyIdx};
@@ -15,11 +16,19 @@ pub(crate) struct DeletedRange {
     pub(crate) len: u32,
 }
 
+/// With more clients than this, `before` is looked up in a hash set.
+const SCAN_MAX: usize = 8;
+
+/// A transaction of more candidates or deletions than this gives their room back: the next one is seldom as large.
+const KEPT_ROOM: usize = 1024;
+
 /// The changes of one transaction.
 #[derive(Default, Debug)]
 pub(crate) struct ChangeSet {
     /// The state of each client that got new blocks, before the first of them.
     before: SmallVec<[(ClientIdx, u32); 2]>,
+    /// The clients of `before`, once they are many.
+    noted: FxHashSet<ClientIdx>,
     /// What was deleted, in the order in which it happened; neighbours are joined as they come.
     pub(crate) deleted: Vec<DeletedRange>,
     /// Items that may now join their left neighbour.
@@ -41,9 +50,15 @@ pub(crate) struct ChangeSet {
 
 impl ChangeSet {
     pub(crate) fn clear(&mut self) {
+        if self.before.len() > SCAN_MAX {
+            self.before = SmallVec::new();
+            self.noted = FxHashSet::default();
+        }
         self.before.clear();
         self.deleted.clear();
+        self.deleted.shrink_to(KEPT_ROOM);
         self.candidates.clear();
+        self.candidates.shrink_to(KEPT_ROOM);
         self.old_children.clear();
         self.touched.clear();
         self.subdocs_added.clear();
@@ -59,12 +74,25 @@ impl ChangeSet {
         if self.before.last().is_some_and(|last| last.0 == client) {
             return;
         }
-        if !self.before.iter().any(|entry| entry.0 == client) {
-            self.before.push((client, state));
-        } else {
-            let place = self.before.iter().position(|entry| entry.0 == client).unwrap_or(0);
+        self.note_other(client, state);
+    }
+
+    fn note_other(&mut self, client: ClientIdx, state: u32) {
+        if self.before.len() > SCAN_MAX {
+            if self.noted.insert(client) {
+                self.before.push((client, state));
+            }
+            return;
+        }
+        // The client that writes now stands last, where it is found at once.
+        if let Some(place) = self.before.iter().position(|entry| entry.0 == client) {
             let last = self.before.len() - 1;
             self.before.swap(place, last);
+            return;
+        }
+        self.before.push((client, state));
+        if self.before.len() > SCAN_MAX {
+            self.noted.extend(self.before.iter().map(|entry| entry.0));
         }
     }
 

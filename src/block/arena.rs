@@ -1,7 +1,7 @@
 //! The paged arena of all blocks of a document.
 //!
-//! Pages of 256 slots never move, so growing copies nothing and wastes at most one page; freed slots are reused.
-//! Access costs two index operations.
+//! Pages of 256 slots never move, so growing copies nothing and wastes at most one page; freed slots are reused. Only the
+//! first page starts small and grows: most documents of a server are. Access costs two index operations.
 
 use std::ops::{Index, IndexMut};
 
@@ -10,10 +10,14 @@ use super::item::{Flags, Item};
 
 const PAGE: usize = 256;
 
+/// The room of the first page to begin with.
+const FIRST: usize = 4;
+
 /// All blocks, addressed by [`ItemIdx`].
 #[derive(Default)]
 pub(crate) struct Arena {
-    pages: Vec<Box<[Item; PAGE]>>,
+    /// All pages but the last are full.
+    pages: Vec<Vec<Item>>,
     used: usize,
     free: Vec<ItemIdx>,
 }
@@ -27,12 +31,13 @@ impl Arena {
             return slot;
         }
         if self.used == self.pages.len() * PAGE {
-            self.pages.push(Box::new([Item::EMPTY; PAGE]));
+            let room = if self.used == 0 { FIRST } else { PAGE };
+            self.pages.push(Vec::with_capacity(room));
         }
         let slot = ItemIdx(self.used as u32);
         assert!(slot.is_some(), "a document holds at most 2^32 - 1 blocks");
+        self.pages[self.used / PAGE].push(item);
         self.used += 1;
-        self[slot] = item;
         slot
     }
 

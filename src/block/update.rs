@@ -342,7 +342,7 @@ impl Builder {
 }
 
 /// One value is kept inline, more stay in their list.
-fn few(mut values: Vec<Value>) -> SmallVec<[Value; 1]> {
+pub(crate) fn few(mut values: Vec<Value>) -> SmallVec<[Value; 1]> {
     match values.pop() {
         Some(only) if values.is_empty() => smallvec::smallvec![only],
         Some(last) => {

@@ -17,9 +17,12 @@ pub fn uuid_v4() -> Uuid {
 /// Makes a UUID (version 4) of 128 random bits, six of which are fixed by the format.
 pub fn uuid_v4_from(value: u128) -> Uuid {
     let bits = value & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
-    let hex = format!("{bits:032x}");
-    let parts = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]];
-    parts.join("-").into()
+    let mut text = [b'-'; 36];
+    let digits = text.iter_mut().enumerate().filter(|(place, _)| !matches!(place, 8 | 13 | 18 | 23));
+    for ((_, digit), nibble) in digits.zip((0..32).rev()) {
+        *digit = b"0123456789abcdef"[(bits >> (nibble * 4)) as usize & 0xf];
+    }
+    str::from_utf8(&text).expect("hexadecimal digits are ASCII").into()
 }
 
 /// How a document behaves.

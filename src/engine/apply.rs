@@ -32,8 +32,8 @@ pub(crate) struct Rest {
     pub(crate) missing: StateVector,
 }
 
-/// Integrates the blocks of `update` as far as their dependencies are here.
-pub(crate) fn apply_blocks(store: &mut Store, changes: &mut ChangeSet, update: &Update) -> Option<Rest> {
+/// Integrates the blocks of `update` as far as their dependencies are here. Lists of values are moved out of it.
+pub(crate) fn apply_blocks(store: &mut Store, changes: &mut ChangeSet, update: &mut Update) -> Option<Rest> {
     if update.sections.is_empty() {
         return None;
     }
@@ -120,7 +120,7 @@ enum Step {
 }
 
 struct Run<'u> {
-    update: &'u Update,
+    update: &'u mut Update,
     /// The interned client of each client of the update.
     clients: SmallVec<[ClientIdx; 4]>,
     /// The section of each client of the update; `NONE` if it has none, or if that was parked.
@@ -135,7 +135,7 @@ struct Run<'u> {
 }
 
 impl<'u> Run<'u> {
-    fn new(update: &'u Update, clients: SmallVec<[ClientIdx; 4]>) -> Self {
+    fn new(update: &'u mut Update, clients: SmallVec<[ClientIdx; 4]>) -> Self {
         let mut section_of = SmallVec::from_elem(NONE, clients.len());
         for (place, section) in update.sections.iter().enumerate() {
             section_of[section.client as usize] = place as u32;
@@ -304,6 +304,13 @@ impl<'u> Run<'u> {
                 let mut flags = Flags::new(Kind::String);
                 flags.set(Flags::ASCII);
                 (flags, store.client_mut(client).text.push_str(text))
+            }
+            Kind::Any if offset == 0 => {
+                let UpdateContent::Any(values) = &mut self.update.contents[block.content.0 as usize] else {
+                    unreachable!("{block:?} holds values")
+                };
+                let values = std::mem::take(values);
+                store_content(store, client, NewContent::Any(values))
             }
             _ => {
                 let content = content(store, self.update, block, offset, &mut self.text);

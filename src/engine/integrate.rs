@@ -69,17 +69,21 @@ pub(crate) fn integrate(
     let left = if first == right || (left.is_none() && right.is_some() && store.items[right].left.is_none()) {
         left
     } else {
-        resolve(store, &item, (parent, key), left, right)
+        resolve(store, &item, (parent, key), left, (first, right))
     };
     let right = match left.some() {
         Some(left) => store.items[left].right,
-        None => first_of(store, parent, key),
+        None => first,
     };
     if store.branches[parent].marker.item.is_some() {
         store.clear_marker(parent);
     }
     (item.left, item.right, item.parent, item.place) = (left, right, parent, key.0);
-    place(store, changes, item)
+    let slot = place(store, changes, item);
+    if left.is_none() && key.is_some() {
+        store.first_entry = slot;
+    }
+    slot
 }
 
 /// Lets the content of an item go that gets no place.
@@ -141,10 +145,17 @@ fn parent_of(
     }
 }
 
-/// The first item of a sequence, or of the chain of a key.
+/// The first item of a sequence, or of the chain of a key. Where many set the same key, the chain is long and the first
+/// is mostly the one that came last: that is tried before the chain is walked.
 fn first_of(store: &Store, parent: BranchIdx, key: KeyIdx) -> ItemIdx {
     if key.is_none() {
         return store.branches[parent].start;
+    }
+    if let Some(hint) = store.first_entry.some() {
+        let item = &store.items[hint];
+        if item.flags.has(Flags::MAP) && item.left.is_none() && (item.parent, item.key()) == (parent, key) {
+            return hint;
+        }
     }
     let mut at = store.branches[parent].map.get(key);
     while let Some(slot) = at.some() {
@@ -157,13 +168,13 @@ fn first_of(store: &Store, parent: BranchIdx, key: KeyIdx) -> ItemIdx {
     at
 }
 
-/// YATA: the left neighbour of an item among those that others inserted between its origins.
+/// YATA: the left neighbour of an item among those that others inserted between its origins, from `first` to `right`.
 fn resolve(
     store: &mut Store,
     incoming: &Item,
     place: (BranchIdx, KeyIdx),
     left: ItemIdx,
-    right: ItemIdx,
+    (first, right): (ItemIdx, ItemIdx),
 ) -> ItemIdx {
     if let Some(right) = right.some() {
         let next = &store.items[right];
@@ -184,10 +195,7 @@ fn resolve(
     // Stamps below this belong to items that are before the item for good: not in conflict with it any more.
     let mut in_conflict = begin;
     let mut chosen = left;
-    let mut at = match left.some() {
-        Some(left) => store.items[left].right,
-        None => first_of(store, place.0, place.1),
-    };
+    let mut at = first;
     while let Some(slot) = at.some()
         && slot != right
     {

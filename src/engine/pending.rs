@@ -15,7 +15,7 @@ use crate::store::Store;
 use crate::store::pending::PendingStructs;
 
 /// Integrates `update`, and what was parked as far as it can be now.
-pub(crate) fn apply_update(store: &mut Store, changes: &mut ChangeSet, update: &Update) {
+pub(crate) fn apply_update(store: &mut Store, changes: &mut ChangeSet, update: &mut Update) {
     let rest = apply_blocks(store, changes, update);
     let retry = store.pending.structs.as_ref().is_some_and(|pending| {
         pending.missing.iter().any(|(client, clock)| *clock < store.state_of(*client))
@@ -31,7 +31,7 @@ pub(crate) fn apply_update(store: &mut Store, changes: &mut ChangeSet, update: &
     store.pending.deletes = waiting;
     if retry && let Some(pending) = store.pending.structs.take() {
         let update = Update::read_trusted_v2(&pending.update);
-        apply_update(store, changes, &update.expect("parked blocks were decoded before they were parked"));
+        apply_update(store, changes, &mut update.expect("parked blocks were decoded before they were parked"));
     }
 }
 

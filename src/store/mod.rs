@@ -72,6 +72,8 @@ pub struct Store {
     /// The document that this store belongs to; handles of types lead back to it.
     pub(crate) owner: Weak<dyn StdAny + Send + Sync>,
     pub(crate) scan: ScanStamps,
+    /// A hint: an item that was the first of the chain of its key (see `engine::integrate`). It may be gone since.
+    pub(crate) first_entry: ItemIdx,
     /// Held while handles of types are made.
     pub(crate) making: parking_lot::Mutex<()>,
 }
@@ -100,6 +102,7 @@ impl Store {
             uid,
             owner: Weak::<()>::new(),
             scan: ScanStamps::default(),
+            first_entry: ItemIdx::NONE,
             making: parking_lot::Mutex::new(()),
         };
         store.me = store.client_idx(client);

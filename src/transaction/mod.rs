@@ -224,11 +224,11 @@ impl<'doc> TransactionMut<'doc> {
     ///
     /// # Errors
     /// None today: a decoded update has been checked whole. The type is yrs's.
-    pub fn apply_update(&mut self, update: Update) -> Result<(), UpdateError> {
+    pub fn apply_update(&mut self, mut update: Update) -> Result<(), UpdateError> {
         self.local &= !self.changes.is_empty();
         let (store, changes) = self.parts();
         let before = changes.touched.len().saturating_sub(1);
-        crate::engine::pending::apply_update(store, changes, &update);
+        crate::engine::pending::apply_update(store, changes, &mut update);
         family::refresh_touched(store, &changes.touched[before..]);
         Ok(())
     }

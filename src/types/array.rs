@@ -4,7 +4,6 @@ use std::borrow::Borrow;
 use std::marker::PhantomData;
 
 use serde::de::DeserializeOwned;
-use smallvec::SmallVec;
 use yatta_encoding::serde_any::from_any;
 use yatta_encoding::{Any, Value};
 
@@ -15,11 +14,15 @@ use super::{
     AsPrelim, DefaultPrelim, EmbedPrelim, In, Out, Prelim, ReadTxn, RootRef, ToJson, TypeRef, shared_ref,
 };
 use crate::block::index::ItemIdx;
+use crate::block::update::few;
 use crate::engine::insert::{list_delete, list_insert, list_insert_at, list_position, list_push};
 use crate::engine::place::NewContent;
 use crate::error::EditError;
 use crate::store::Store;
 use crate::transaction::{Branch, BranchPtr, TransactionMut};
+
+/// Most values to reserve room for because an iterator promises them.
+const MAX_RESERVE: usize = 1 << 16;
 
 /// A list of plain values and shared types.
 ///
@@ -88,7 +91,8 @@ pub trait Array: AsRef<Branch> + Sized {
         let (store, changes) = txn.parts();
         let (mut left, right) = list_position(store, changes, branch, index);
         let mut at = index;
-        let mut run: SmallVec<[Value; 1]> = SmallVec::new();
+        let values = values.into_iter();
+        let mut run: Vec<Value> = Vec::with_capacity(values.size_hint().0.min(MAX_RESERVE));
         let mut put = |store: &mut Store, left: ItemIdx, at: &mut u32, content: NewContent<'_>| {
             let len = content.len();
             let slot = list_insert_at(store, changes, branch, *at, (left, right), content);
@@ -99,7 +103,7 @@ pub trait Array: AsRef<Branch> + Sized {
             match value.into() {
                 bytes @ Any::Buffer(_) => {
                     if !run.is_empty() {
-                        left = put(store, left, &mut at, NewContent::Any(std::mem::take(&mut run)));
+                        left = put(store, left, &mut at, NewContent::Any(few(std::mem::take(&mut run))));
                     }
                     left = put(store, left, &mut at, plain_content(bytes));
                 }
@@ -107,7 +111,7 @@ pub trait Array: AsRef<Branch> + Sized {
             }
         }
         if !run.is_empty() {
-            put(store, left, &mut at, NewContent::Any(run));
+            put(store, left, &mut at, NewContent::Any(few(run)));
         }
     }
 
