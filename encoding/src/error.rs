@@ -31,17 +31,18 @@ pub enum Error {
     /// Something else, said in words.
     #[error("{0}")]
     Custom(String),
-    /// The bytes at an offset are wrong in the way that `what` says.
-    #[error("at byte {at}: {what}")]
-    Invalid {
-        /// Offset into the input (in the second format: into the part that holds the value).
-        at: usize,
-        /// What was wrong.
-        what: &'static str,
-    },
 }
 
 impl Error {
+    /// Makes the error for bytes that are wrong at an offset into the input (in the second format: into the part that
+    /// holds the value), in the way that `what` says.
+    ///
+    /// It is no variant of its own because users match on those of yrs, all of them.
+    #[cold]
+    pub(crate) fn invalid(at: usize, what: &str) -> Self {
+        Self::Custom(format!("at byte {at}: {what}"))
+    }
+
     /// Makes the error for a value that cannot become a `T`.
     pub fn type_mismatch<T>() -> Self {
         Self::TypeMismatch(type_name::<T>())

@@ -18,7 +18,7 @@ pub trait Read: Sized {
     /// Makes the error that says what is wrong at this place.
     #[cold]
     fn invalid(&self, what: &'static str) -> Error {
-        Error::Invalid { at: self.position(), what }
+        Error::invalid(self.position(), what)
     }
 
     /// Takes the next `len` bytes.

@@ -86,7 +86,7 @@ impl Any {
     /// Reads JSON text as `JSON.parse` does: integers beyond 2^53 become floats.
     ///
     /// # Errors
-    /// [`Error::InvalidJSON`], or [`Error::Invalid`] for what is nested too deep.
+    /// [`Error::InvalidJSON`], or [`Error::Custom`] for what is nested too deep.
     pub fn from_json(src: &str) -> Result<Self, Error> {
         json::parse(src)
     }

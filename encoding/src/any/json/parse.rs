@@ -20,14 +20,12 @@ pub(in crate::any) fn parse(src: &str) -> Result<Any, Error> {
     let mut parser = Parser { src, at: 0 };
     parser.document().map_err(|error| match error {
         // Malformed text: let serde_json say it, in the variant that callers know.
-        Error::Invalid { what: MALFORMED, .. } => {
+        Error::UnexpectedValue => {
             serde_json::from_str::<IgnoredAny>(src).err().map_or(error, Error::InvalidJSON)
         }
         other => other,
     })
 }
-
-const MALFORMED: &str = "malformed JSON";
 
 struct Parser<'a> {
     src: &'a str,
@@ -35,9 +33,10 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    /// A mark for [`parse`], which finds the words.
     #[cold]
-    fn malformed(&self) -> Error {
-        Error::Invalid { at: self.at, what: MALFORMED }
+    fn malformed() -> Error {
+        Error::UnexpectedValue
     }
 
     fn peek(&self) -> Option<u8> {
@@ -59,7 +58,7 @@ impl<'a> Parser<'a> {
     }
 
     fn expect(&mut self, byte: u8) -> Result<(), Error> {
-        if self.accept(byte) { Ok(()) } else { Err(self.malformed()) }
+        if self.accept(byte) { Ok(()) } else { Err(Self::malformed()) }
     }
 
     fn document(&mut self) -> Result<Any, Error> {
@@ -72,7 +71,7 @@ impl<'a> Parser<'a> {
                     match self.begin(bracket)? {
                         Ok(empty) => empty,
                         Err(_) if open.len() >= MAX_DEPTH => {
-                            return Err(Error::Invalid { at: self.at, what: "JSON is nested too deep" });
+                            return Err(Error::invalid(self.at, "JSON is nested too deep"));
                         }
                         Err(container) => {
                             open.push(container);
@@ -86,7 +85,7 @@ impl<'a> Parser<'a> {
             loop {
                 let Some(container) = open.last_mut() else {
                     self.space();
-                    return if self.at == self.src.len() { Ok(value) } else { Err(self.malformed()) };
+                    return if self.at == self.src.len() { Ok(value) } else { Err(Self::malformed()) };
                 };
                 if self.put(container, value)? {
                     break;
@@ -94,7 +93,7 @@ impl<'a> Parser<'a> {
                 value = match open.pop() {
                     Some(Open::Array(values)) => Any::Array(values.into()),
                     Some(Open::Object { entries, .. }) => Any::Map(entries.into()),
-                    None => return Err(self.malformed()),
+                    None => return Err(Self::malformed()),
                 };
             }
         }
@@ -159,7 +158,7 @@ impl<'a> Parser<'a> {
         match self.peek() {
             Some(b'0') => self.at += 1,
             Some(b'1'..=b'9') => self.digits()?,
-            _ => return Err(self.malformed()),
+            _ => return Err(Self::malformed()),
         }
         let mut is_integer = true;
         if self.peek() == Some(b'.') {
@@ -181,7 +180,7 @@ impl<'a> Parser<'a> {
         {
             return Ok(Number::Int(int));
         }
-        text.parse().map(Number::Float).map_err(|_| self.malformed())
+        text.parse().map(Number::Float).map_err(|_| Self::malformed())
     }
 
     fn digits(&mut self) -> Result<(), Error> {
@@ -189,12 +188,12 @@ impl<'a> Parser<'a> {
         while let Some(b'0'..=b'9') = self.peek() {
             self.at += 1;
         }
-        if self.at == start { Err(self.malformed()) } else { Ok(()) }
+        if self.at == start { Err(Self::malformed()) } else { Ok(()) }
     }
 
     fn string(&mut self) -> Result<std::borrow::Cow<'a, str>, Error> {
         if self.peek() != Some(b'"') {
-            return Err(self.malformed());
+            return Err(Self::malformed());
         }
         self.at += 1;
         let src = self.src;
@@ -218,13 +217,13 @@ impl<'a> Parser<'a> {
                     start = self.at;
                 }
                 Some(0x20..) => self.at += 1,
-                Some(_) | None => return Err(self.malformed()),
+                Some(_) | None => return Err(Self::malformed()),
             }
         }
     }
 
     fn escape(&mut self) -> Result<char, Error> {
-        let byte = self.peek().ok_or_else(|| self.malformed())?;
+        let byte = self.peek().ok_or_else(|| Self::malformed())?;
         self.at += 1;
         Ok(match byte {
             b'"' | b'\\' | b'/' => char::from(byte),
@@ -234,7 +233,7 @@ impl<'a> Parser<'a> {
             b'r' => '\r',
             b't' => '\t',
             b'u' => self.unicode()?,
-            _ => return Err(self.malformed()),
+            _ => return Err(Self::malformed()),
         })
     }
 
@@ -246,7 +245,7 @@ impl<'a> Parser<'a> {
             let second = self.hex4()?;
             if (0xdc00..0xe000).contains(&second) {
                 let scalar = 0x10000 + ((unit - 0xd800) << 10) + (second - 0xdc00);
-                return char::from_u32(scalar).ok_or_else(|| self.malformed());
+                return char::from_u32(scalar).ok_or_else(|| Self::malformed());
             }
             self.at = after_first;
         }
@@ -255,7 +254,7 @@ impl<'a> Parser<'a> {
 
     fn hex4(&mut self) -> Result<u32, Error> {
         let hex = self.src.get(self.at..self.at + 4).filter(|h| h.bytes().all(|b| b.is_ascii_hexdigit()));
-        let unit = hex.and_then(|hex| u32::from_str_radix(hex, 16).ok()).ok_or_else(|| self.malformed())?;
+        let unit = hex.and_then(|hex| u32::from_str_radix(hex, 16).ok()).ok_or_else(|| Self::malformed())?;
         self.at += 4;
         Ok(unit)
     }
