@@ -31,7 +31,11 @@ pub(crate) fn apply_update(store: &mut Store, changes: &mut ChangeSet, update: &
     store.pending.deletes = waiting;
     if retry && let Some(pending) = store.pending.structs.take() {
         let update = Update::read_trusted_v2(&pending.update);
-        apply_update(store, changes, &mut update.expect("parked blocks were decoded before they were parked"));
+        apply_update(
+            store,
+            changes,
+            &mut update.expect("parked blocks were decoded before they were parked"),
+        );
     }
 }
 
