@@ -92,8 +92,6 @@ impl Flags {
     pub(crate) const FREE: u32 = 1 << 9;
     /// An undo manager made a copy of this item; its id is in `Store::redone`.
     pub(crate) const REDONE: u32 = 1 << 10;
-    /// A collected range of the transaction that is being committed.
-    pub(crate) const CANDIDATE: u32 = 1 << 12;
     /// Weak links quote this item.
     pub(crate) const LINKED: u32 = 1 << 11;
     /// Was kept and is not any more: its content stays, as the transaction that would have collected it is over.

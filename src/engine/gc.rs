@@ -1,8 +1,7 @@
 //! Letting deleted content go, at the commit: content of deleted items becomes `Deleted`, what a deleted type held
 //! becomes collected ranges.
 //!
-//! Only the ranges that a transaction deleted are looked at. Keeps I7. What may be joined then was noted when it was
-//! deleted; a range that was deleted long ago within a type that was kept is not joined, as in Yjs.
+//! Only the ranges that a transaction deleted are looked at. Keeps I7.
 
 use crate::block::content::Content;
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx};
@@ -10,14 +9,17 @@ use crate::block::item::{Flags, Item, Kind};
 use crate::change::DeletedRange;
 use crate::store::Store;
 
-/// Collects the deleted items in `ranges` that nobody keeps.
-pub(crate) fn gc(store: &mut Store, ranges: &[DeletedRange]) {
+/// Collects the deleted items in `ranges` that nobody keeps. Returns whether there are new collected ranges.
+pub(crate) fn gc(store: &mut Store, ranges: &[DeletedRange]) -> bool {
+    let mut collected = false;
     for range in ranges {
-        collect_range(store, range.client, range.clock, range.clock + range.len);
+        collected |= collect_range(store, range.client, range.clock, range.clock + range.len);
     }
+    collected
 }
 
-fn collect_range(store: &mut Store, client: ClientIdx, clock: u32, end: u32) {
+fn collect_range(store: &mut Store, client: ClientIdx, clock: u32, end: u32) -> bool {
+    let mut collected = false;
     let mut at = store.client(client).blocks.position(clock);
     while let Some(pos) = at {
         let Some((start, slot)) = store.client(client).blocks.at(pos) else { break };
@@ -27,20 +29,24 @@ fn collect_range(store: &mut Store, client: ClientIdx, clock: u32, end: u32) {
         let item = &store.items[slot];
         if item.is_deleted() && item.is_item() && item.kind() != Kind::Deleted && !item.flags.has(Flags::KEEP)
         {
-            collect(store, slot);
+            collected |= collect(store, slot);
         }
         at = store.client(client).blocks.next(pos);
     }
+    collected
 }
 
-/// Lets the content of one deleted item go; the item stays and keeps its origins.
-fn collect(store: &mut Store, slot: ItemIdx) {
+/// Lets the content of one deleted item go; the item stays and keeps its origins. Returns whether it held a type, whose
+/// children are collected ranges now.
+fn collect(store: &mut Store, slot: ItemIdx) -> bool {
     let mut open = Vec::new();
     drop_content(store, slot, &mut open);
+    let held_type = !open.is_empty();
     while let Some(branch) = open.pop() {
         collect_children(store, branch, &mut open);
         store.branches.free(branch);
     }
+    held_type
 }
 
 /// As `Store::drop_content`; a type is put on `open` for its children to be collected.

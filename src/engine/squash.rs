@@ -1,32 +1,28 @@
 //! Joining neighbours that were written as one run, at the commit.
 //!
-//! Only the candidates of the transaction are looked at, each against its left neighbours (a collected range also
-//! against its right one). Keeps I6. The conditions are those of Yjs, so that the bytes are too.
+//! Only what the transaction deleted and its candidates are looked at, each against its left neighbours. Keeps I6. The conditions are those of Yjs, so that the bytes are too.
 
 use crate::block::content::Content;
 use crate::block::index::{ItemIdx, KeyIdx};
-use crate::block::item::{Flags, Item, Kind};
+use crate::block::item::{Flags, Id, Item, Kind};
 use crate::branch::node::SearchMarker;
-use crate::change::ChangeSet;
+use crate::change::{ChangeSet, DeletedRange};
 use crate::store::Store;
 
-/// Joins what can be joined around the candidates, from the last to the first.
-pub(crate) fn squash(store: &mut Store, changes: &mut ChangeSet) {
-    let mut candidates = std::mem::take(&mut changes.candidates);
-    for slot in &candidates {
-        let item = &mut store.items[*slot];
-        if item.kind() == Kind::Gc {
-            item.flags.set(Flags::CANDIDATE);
-        }
+/// Joins what can be joined: collected ranges within and around `collected` (deletions of the transaction, none if it
+/// collected no type), then the candidates from the last to the first.
+pub(crate) fn squash(store: &mut Store, changes: &mut ChangeSet, collected: &[DeletedRange]) {
+    for range in collected {
+        join_range(store, range);
     }
+    let mut candidates = std::mem::take(&mut changes.candidates);
     for slot in candidates.iter().rev() {
         let flags = store.items[*slot].flags;
         if flags.has(Flags::FREE) {
             continue;
         }
         if flags.kind() == Kind::Gc {
-            store.items[*slot].flags.clear(Flags::CANDIDATE);
-            join_collected(store, *slot);
+            join_left(store, *slot);
         } else {
             merge_run(store, *slot);
         }
@@ -186,26 +182,48 @@ fn unlink_right(store: &mut Store, left: &Item, left_slot: ItemIdx, right: &Item
     }
 }
 
-/// Joins a collected range to the collected range after it, and to all those directly before it.
-fn join_collected(store: &mut Store, slot: ItemIdx) {
-    let neighbour = |store: &Store, slot: ItemIdx, after: bool| {
-        let item = &store.items[slot];
-        let blocks = &store.client(item.id.client).blocks;
-        let pos = blocks.position(item.id.clock)?;
-        let (_, found) = if after { blocks.at(blocks.next(pos)?)? } else { blocks.at(blocks.prev(pos)?)? };
-        (store.items[found].kind() == Kind::Gc).then_some(found)
-    };
-    // To the right as far as ranges of this transaction go, and one further: where Yjs stops.
-    let mut goes_on = true;
-    while goes_on && let Some(next) = neighbour(store, slot, true) {
-        goes_on = store.items[next].flags.has(Flags::CANDIDATE);
-        absorb(store, slot, next);
+/// The block before or after another one of the same client.
+fn neighbour(store: &Store, slot: ItemIdx, after: bool) -> Option<ItemIdx> {
+    let item = &store.items[slot];
+    let blocks = &store.client(item.id.client).blocks;
+    let pos = blocks.position(item.id.clock)?;
+    let pos = if after { blocks.next(pos) } else { blocks.prev(pos) };
+    Some(blocks.at(pos?)?.1)
+}
+
+/// Joins the collected ranges that begin within a deletion, and the one directly after it, to what is collected before
+/// them. Yjs: `tryMergeDeleteSet`.
+fn join_range(store: &mut Store, range: &DeletedRange) {
+    let last = store.item_at(Id::new(range.client, range.clock + range.len - 1));
+    let mut at = neighbour(store, last, true).or(Some(last));
+    while let Some(slot) = at
+        && store.items[slot].id.clock >= range.clock
+    {
+        let first = if store.items[slot].kind() == Kind::Gc { join_left(store, slot) } else { slot };
+        at = neighbour(store, first, false);
     }
+}
+
+/// Joins a collected range to all those directly before it. Returns what it is part of now.
+fn join_left(store: &mut Store, slot: ItemIdx) -> ItemIdx {
     let mut at = slot;
-    while let Some(previous) = neighbour(store, at, false) {
+    while let Some(previous) = neighbour(store, at, false)
+        && store.items[previous].kind() == Kind::Gc
+    {
         absorb(store, previous, at);
         at = previous;
     }
+    at
+}
+
+/// Joins a collected range to the one after it, and to all those directly before it.
+fn join_collected(store: &mut Store, slot: ItemIdx) {
+    if let Some(next) = neighbour(store, slot, true)
+        && store.items[next].kind() == Kind::Gc
+    {
+        absorb(store, slot, next);
+    }
+    join_left(store, slot);
 }
 
 fn absorb(store: &mut Store, left: ItemIdx, right: ItemIdx) {

@@ -193,11 +193,9 @@ impl TransactionMut<'_> {
     /// Phases 6 to 8.
     fn tidy(&mut self) {
         let store = &mut self.guard.state.store;
-        if !store.skip_gc && self.changes.to_collect {
-            gc::gc(store, &self.ranges);
-        }
-        if !self.changes.candidates.is_empty() {
-            squash::squash(store, &mut self.changes);
+        let collected = !store.skip_gc && self.changes.to_collect && gc::gc(store, &self.ranges);
+        if collected || !self.changes.candidates.is_empty() {
+            squash::squash(store, &mut self.changes, if collected { &self.ranges } else { &[] });
         }
         for range in &self.ranges {
             store.compact_text(range.client);
