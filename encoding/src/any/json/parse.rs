@@ -223,7 +223,7 @@ impl<'a> Parser<'a> {
     }
 
     fn escape(&mut self) -> Result<char, Error> {
-        let byte = self.peek().ok_or_else(|| Self::malformed())?;
+        let byte = self.peek().ok_or_else(Self::malformed)?;
         self.at += 1;
         Ok(match byte {
             b'"' | b'\\' | b'/' => char::from(byte),
@@ -245,7 +245,7 @@ impl<'a> Parser<'a> {
             let second = self.hex4()?;
             if (0xdc00..0xe000).contains(&second) {
                 let scalar = 0x10000 + ((unit - 0xd800) << 10) + (second - 0xdc00);
-                return char::from_u32(scalar).ok_or_else(|| Self::malformed());
+                return char::from_u32(scalar).ok_or_else(Self::malformed);
             }
             self.at = after_first;
         }
@@ -254,7 +254,7 @@ impl<'a> Parser<'a> {
 
     fn hex4(&mut self) -> Result<u32, Error> {
         let hex = self.src.get(self.at..self.at + 4).filter(|h| h.bytes().all(|b| b.is_ascii_hexdigit()));
-        let unit = hex.and_then(|hex| u32::from_str_radix(hex, 16).ok()).ok_or_else(|| Self::malformed())?;
+        let unit = hex.and_then(|hex| u32::from_str_radix(hex, 16).ok()).ok_or_else(Self::malformed)?;
         self.at += 4;
         Ok(unit)
     }
