@@ -94,7 +94,32 @@ impl Value {
     ///
     /// # Errors
     /// Those of [`Any::decode`].
+    #[inline]
     pub fn decode(cursor: &mut Cursor<'_>) -> Result<Self, Error> {
+        match any::read_scalar(cursor)? {
+            Some(scalar) => Ok(Self::Plain(scalar)),
+            None => Self::decode_any(cursor),
+        }
+    }
+
+    /// Reads `len` values and appends them. Small integers are built where they stay: a copy of a value that was just
+    /// put together from parts costs more than reading it.
+    pub(crate) fn decode_many(
+        cursor: &mut Cursor<'_>,
+        len: u32,
+        values: &mut Vec<Self>,
+    ) -> Result<(), Error> {
+        for _ in 0..len {
+            if let Some(int) = any::read_short_int(cursor) {
+                values.push(Self::Plain(Any::Number(Number::Int(int))));
+            } else {
+                values.push(Self::decode(cursor)?);
+            }
+        }
+        Ok(())
+    }
+
+    fn decode_any(cursor: &mut Cursor<'_>) -> Result<Self, Error> {
         let start = cursor.next;
         let (plain, has_big_int) = any::read(cursor, Form::Plain)?;
         if !has_big_int {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use yatta_encoding::limits::MAX_DEPTH;
 use yatta_encoding::serde_any::{AnySerializeError, from_any, to_any};
-use yatta_encoding::{Any, AnyMap, Cursor, Error, Number, Value, any};
+use yatta_encoding::{Any, AnyMap, Cursor, Decoder, DecoderV1, Error, Number, Value, any};
 
 fn json(any: &Any) -> String {
     let mut text = String::new();
@@ -300,4 +300,34 @@ fn words_for_people() {
     assert_eq!(any.to_string(), "{a: [1, 2.5, x], b: null}");
     assert_eq!(Any::from(vec![1_u8, 255]).to_string(), "0x01ff");
     assert_eq!(Any::Undefined.to_string(), "undefined");
+}
+
+/// Lists have a short way for small integers: it must read what the long way reads, and stop where that stops.
+#[test]
+fn lists_of_values_read_as_single_ones() {
+    let mut wire = Vec::new();
+    let mut expected = Vec::new();
+    let edges = (0..53).flat_map(|bit| [-1i64, 0, 1].map(|near| (1i64 << bit) + near));
+    let ints = edges.flat_map(|int| [int, -int]).map(|int| Any::Number(Number::Int(int)));
+    let others =
+        [Any::Number(Number::Float(-0.0)), Any::Number(Number::Float(0.5)), Any::Null, Any::from("a")];
+    for any in ints.chain(others) {
+        let single = bytes(&any);
+        expected.push(Any::decode(&mut Cursor::new(&single)).unwrap());
+        wire.extend(single);
+    }
+    let count = expected.len() as u32;
+    let mut values = Vec::new();
+    DecoderV1::new(Cursor::new(&wire)).read_values(count, &mut values).unwrap();
+    let read: Vec<Any> = values.into_iter().map(Value::into_any).collect();
+    assert_eq!(format!("{read:?}"), format!("{expected:?}"));
+    for cut in 0..wire.len() {
+        let mut decoder = DecoderV1::new(Cursor::new(&wire[..cut]));
+        assert!(decoder.read_values(count, &mut Vec::new()).is_err(), "cut at {cut}");
+    }
+    // -0 and a number with needless bytes.
+    let mut values = Vec::new();
+    DecoderV1::new(Cursor::new(&[125, 0x40, 125, 0x81, 0])).read_values(2, &mut values).unwrap();
+    assert_eq!(format!("{:?}", values[0].any()), format!("{:?}", Any::Number(Number::Float(-0.0))));
+    assert_eq!(values[1].any(), &Any::Number(Number::Int(1)));
 }

@@ -40,6 +40,7 @@ pub(crate) fn apply_blocks(store: &mut Store, changes: &mut ChangeSet, update: &
     if update.blocks.len() >= BULK_MIN && update.blocks.len() * 8 >= store.items.len() {
         changes.bulk = true;
     }
+    store.expect_clients(update.clients.len());
     let clients = update.clients.iter().map(|id| store.client_idx(*id)).collect();
     let mut run = Run::new(update, clients);
     run.all(store, changes);

@@ -123,6 +123,14 @@ impl Store {
         })
     }
 
+    /// Makes room for the clients of an update, if they are many beside those that are known: most are new then.
+    pub(crate) fn expect_clients(&mut self, count: usize) {
+        if count / 2 > self.clients.len() {
+            self.clients.reserve(count);
+            self.client_index.reserve(count);
+        }
+    }
+
     /// The interned client, if it is known.
     pub(crate) fn known_client(&self, id: ClientID) -> Option<ClientIdx> {
         self.client_index.get(&id).copied()

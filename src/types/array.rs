@@ -21,9 +21,6 @@ use crate::error::EditError;
 use crate::store::Store;
 use crate::transaction::{Branch, BranchPtr, TransactionMut};
 
-/// Most values to reserve room for because an iterator promises them.
-const MAX_RESERVE: usize = 1 << 16;
-
 /// A list of plain values and shared types.
 ///
 /// Inserting at an index costs O(log n), beside the last edit O(1). Values that were inserted in one run share a block.
@@ -91,24 +88,30 @@ pub trait Array: AsRef<Branch> + Sized {
         let (store, changes) = txn.parts();
         let (mut left, right) = list_position(store, changes, branch, index);
         let mut at = index;
-        let values = values.into_iter();
-        let mut run: Vec<Value> = Vec::with_capacity(values.size_hint().0.min(MAX_RESERVE));
+        // Collected at once: values that are written where they stay are not copied one by one.
+        let values: Vec<Value> = values.into_iter().map(|value| Value::from(value.into())).collect();
         let mut put = |store: &mut Store, left: ItemIdx, at: &mut u32, content: NewContent<'_>| {
             let len = content.len();
             let slot = list_insert_at(store, changes, branch, *at, (left, right), content);
             *at += len;
             slot
         };
-        for value in values {
-            match value.into() {
-                bytes @ Any::Buffer(_) => {
-                    if !run.is_empty() {
-                        left = put(store, left, &mut at, NewContent::Any(few(std::mem::take(&mut run))));
-                    }
-                    left = put(store, left, &mut at, plain_content(bytes));
-                }
-                any => run.push(Value::from(any)),
+        if !values.iter().any(is_bytes) {
+            if !values.is_empty() {
+                put(store, left, &mut at, NewContent::Any(few(values)));
             }
+            return;
+        }
+        let mut run = Vec::new();
+        for value in values {
+            if !is_bytes(&value) {
+                run.push(value);
+                continue;
+            }
+            if !run.is_empty() {
+                left = put(store, left, &mut at, NewContent::Any(few(std::mem::take(&mut run))));
+            }
+            left = put(store, left, &mut at, plain_content(value.into_any()));
         }
         if !run.is_empty() {
             put(store, left, &mut at, NewContent::Any(few(run)));
@@ -182,6 +185,11 @@ pub trait Array: AsRef<Branch> + Sized {
     fn iter<'a, T: ReadTxn + 'a>(&self, txn: &'a T) -> ArrayIter<&'a T, T> {
         ArrayIter::from_ref(self.as_ref(), txn)
     }
+}
+
+/// Whether the value is bytes, which are an item of their own.
+fn is_bytes(value: &Value) -> bool {
+    matches!(value, Value::Plain(Any::Buffer(_)))
 }
 
 /// Checks that `index..index + len` is within `0..=total`.

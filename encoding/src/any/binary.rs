@@ -11,7 +11,7 @@ use super::order::JsOrder;
 use super::{Any, AnyMap, Number};
 use crate::error::{Error, MalformedKind};
 use crate::limits::MAX_DEPTH;
-use crate::read::Read;
+use crate::read::{Cursor, Read};
 use crate::varint::Signed;
 use crate::write::Write;
 use std::slice;
@@ -35,6 +35,8 @@ const MAX_RESERVE: usize = 16;
 const MAX_INTEGER: i64 = (1 << 31) - 1;
 /// The largest integer that JavaScript holds exactly.
 const SAFE: u64 = Number::I64_MAX_SAFE_INTEGER.unsigned_abs();
+/// The bytes of an integer that is read the short way, at most: 48 bits, which JavaScript holds exactly.
+const SHORT: usize = 7;
 const MARK_BYTES: u8 = 0;
 const MARK_BIGINT: u8 = 1;
 
@@ -93,6 +95,42 @@ pub(crate) fn read<R: Read>(r: &mut R, form: Form) -> Result<(Any, bool), Error>
                 Some(Open::Object { entries, .. }) => Any::Map(entries.into()),
                 None => return Err(Error::UnexpectedValue),
             };
+        }
+    }
+}
+
+/// Reads the value if it holds no others, is no buffer and no BigInt; else reads nothing.
+#[inline]
+pub(crate) fn read_scalar(cursor: &mut Cursor<'_>) -> Result<Option<Any>, Error> {
+    let Some(&tag) = cursor.buf.get(cursor.next) else { return Ok(None) };
+    if !matches!(tag, STRING | FALSE | TRUE | FLOAT64 | FLOAT32 | INTEGER | NULL | UNDEFINED) {
+        return Ok(None);
+    }
+    cursor.next += 1;
+    scalar(cursor, tag).map(Some)
+}
+
+/// Reads an integer of few bytes that is not -0; reads nothing if any other value follows.
+#[inline]
+pub(crate) fn read_short_int(cursor: &mut Cursor<'_>) -> Option<i64> {
+    let [INTEGER, bytes @ ..] = cursor.buf.get(cursor.next..)? else { return None };
+    let first = *bytes.first()?;
+    let mut value = i64::from(first & 0x3f);
+    let (mut byte, mut at) = (first, 1);
+    while byte & 0x80 != 0 {
+        if at == SHORT {
+            return None;
+        }
+        byte = *bytes.get(at)?;
+        value |= i64::from(byte & 0x7f) << (7 * at - 1);
+        at += 1;
+    }
+    let is_negative = first & 0x40 != 0;
+    match value {
+        0 if is_negative => None,
+        _ => {
+            cursor.next += 1 + at;
+            Some(if is_negative { -value } else { value })
         }
     }
 }

@@ -54,9 +54,7 @@ fn read_any<'a, D: UpdateDecoder<'a>>(d: &mut D) -> Result<(Content<'a>, u32), E
         return Err(d.invalid("more values than bytes"));
     }
     let mut values: Vec<Value> = Vec::with_capacity(len as usize);
-    for _ in 0..len {
-        values.push(d.read_value()?);
-    }
+    d.read_values(len, &mut values)?;
     Ok((Content::Any(Cow::Owned(values)), len))
 }
 

@@ -148,6 +148,10 @@ impl Decoder for DecoderV1<'_> {
     fn read_value(&mut self) -> Result<Value, Error> {
         Value::decode(&mut self.cursor)
     }
+
+    fn read_values(&mut self, len: u32, values: &mut Vec<Value>) -> Result<(), Error> {
+        Value::decode_many(&mut self.cursor, len, values)
+    }
 }
 
 impl<'a> UpdateDecoder<'a> for DecoderV1<'a> {

@@ -191,6 +191,10 @@ impl Decoder for DecoderV2<'_> {
         Value::decode(&mut self.rest)
     }
 
+    fn read_values(&mut self, len: u32, values: &mut Vec<Value>) -> Result<(), Error> {
+        Value::decode_many(&mut self.rest, len, values)
+    }
+
     #[inline]
     fn read_json_value(&mut self) -> Result<Value, Error> {
         self.read_value()

@@ -219,6 +219,17 @@ pub trait Decoder: Read {
     /// Those of [`Any::decode`].
     fn read_any(&mut self) -> Result<Any, Error>;
 
+    /// Appends `len` values in binary, BigInts included.
+    ///
+    /// # Errors
+    /// Those of [`Any::decode`].
+    fn read_values(&mut self, len: u32, values: &mut Vec<Value>) -> Result<(), Error> {
+        for _ in 0..len {
+            values.push(self.read_value()?);
+        }
+        Ok(())
+    }
+
     /// Reads a value as JSON text (version 1) or in binary (version 2).
     ///
     /// # Errors

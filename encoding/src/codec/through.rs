@@ -111,6 +111,10 @@ impl<D: Decoder> Decoder for Through<'_, D> {
         self.decoder.read_value()
     }
 
+    fn read_values(&mut self, len: u32, values: &mut Vec<Value>) -> Result<(), Error> {
+        self.decoder.read_values(len, values)
+    }
+
     fn read_json_value(&mut self) -> Result<Value, Error> {
         self.decoder.read_json_value()
     }
