@@ -2,9 +2,12 @@
 //!
 //! Everything here grows with the changes of one transaction, never with the document.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
+use crate::block::content::{SubdocContent, SubdocLink};
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx, KeyIdx};
 use crate::block::item::Id;
 
@@ -22,6 +25,23 @@ const SCAN_MAX: usize = 8;
 /// A transaction of more candidates or deletions than this gives their room back: the next one is seldom as large.
 const KEPT_ROOM: usize = 1024;
 
+/// Sub-documents that came, went, or were asked to load in a transaction.
+#[derive(Default, Debug)]
+pub struct Subdocs {
+    pub(crate) added: Vec<ItemIdx>,
+    pub(crate) removed: Vec<RemovedSubdoc>,
+    pub(crate) loaded: Vec<SubdocLink>,
+}
+
+/// A sub-document whose item was deleted, or that was replaced by a fresh one.
+#[derive(Debug)]
+pub(crate) struct RemovedSubdoc {
+    pub(crate) id: Id,
+    pub(crate) content: Arc<SubdocContent>,
+    /// It came in the same transaction.
+    pub(crate) born: bool,
+}
+
 /// The changes of one transaction.
 #[derive(Default, Debug)]
 pub(crate) struct ChangeSet {
@@ -37,9 +57,8 @@ pub(crate) struct ChangeSet {
     pub(crate) old_children: Vec<Id>,
     /// Types that changed, with the key for map entries (`NONE` for the sequence), in the order of the first change.
     pub(crate) touched: Vec<(BranchIdx, KeyIdx)>,
-    /// Sub-documents that came, went, or were asked to load (content slots).
-    pub(crate) subdocs_added: Vec<ItemIdx>,
-    pub(crate) subdocs_removed: Vec<ItemIdx>,
+    /// Sub-documents that came, went, or were asked to load.
+    pub(crate) subdocs: Option<Box<Subdocs>>,
     /// Trees are rebuilt at the commit rather than kept up to date (a large update).
     pub(crate) bulk: bool,
     /// Something that has content was deleted.
@@ -61,11 +80,15 @@ impl ChangeSet {
         self.candidates.shrink_to(KEPT_ROOM);
         self.old_children.clear();
         self.touched.clear();
-        self.subdocs_added.clear();
-        self.subdocs_removed.clear();
+        self.subdocs = None;
         self.bulk = false;
         self.hold_content = false;
         self.to_collect = false;
+    }
+
+    /// What happened to sub-documents.
+    pub(crate) fn subdocs_mut(&mut self) -> &mut Subdocs {
+        self.subdocs.get_or_insert_default()
     }
 
     /// Notes the state of a client before its first new block.

@@ -2,7 +2,7 @@
 //!
 //! Strings are not here: they live in the text buffer of their client (see `text_buffer`).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 use yatta_encoding::{Any, Value};
@@ -19,18 +19,36 @@ pub(crate) enum Content {
     Embed(Value),
     Format(KeyIdx, Value),
     Type(BranchIdx),
-    Doc(Box<SubdocContent>),
+    Doc(Arc<SubdocContent>),
     /// An unused slot.
     Free,
 }
 
-/// What the wire says of a sub-document; the document itself is made by the layer above when it is asked for.
-#[derive(Clone, Debug)]
+/// What the wire says of a sub-document; the document itself is made by the layer above when it is asked for. It is
+/// shared with the change set, so that a document that is first asked for after its deletion is the same for all.
+#[derive(Debug)]
 pub(crate) struct SubdocContent {
     pub(crate) guid: Arc<str>,
     pub(crate) options: Any,
-    /// The live document (`Doc` of a higher layer), once there is one.
-    pub(crate) doc: Option<Arc<dyn std::any::Any + Send + Sync>>,
+    /// It stands in for one that was destroyed: whatever the options say, it is not to be loaded.
+    pub(crate) idle: bool,
+    /// The live document (a `Doc` of a higher layer), once there is one.
+    pub(crate) doc: OnceLock<SubdocLink>,
+}
+
+/// A `Doc` of a higher layer.
+pub(crate) type SubdocLink = Arc<dyn std::any::Any + Send + Sync>;
+
+impl SubdocContent {
+    /// Content of which nobody has the document yet.
+    pub(crate) fn new(guid: Arc<str>, options: Any) -> Arc<Self> {
+        Arc::new(Self { guid, options, idle: false, doc: OnceLock::new() })
+    }
+
+    /// The same sub-document anew: another document of the same guid and options.
+    pub(crate) fn fresh(&self, idle: bool) -> Arc<Self> {
+        Arc::new(Self { guid: Arc::clone(&self.guid), options: self.options.clone(), idle, doc: OnceLock::new() })
+    }
 }
 
 /// The table of boxed content.

@@ -4,10 +4,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Doc, TransactionAcqError};
 use crate::transaction::registry::Registry;
-use crate::transaction::{Origin, TransactionCleanupEvent, TransactionMut, UpdateEvent};
+use crate::transaction::{Origin, SubdocsEvent, TransactionCleanupEvent, TransactionMut, UpdateEvent};
 
 type UpdateCallback = dyn FnMut(&TransactionMut<'_>, &UpdateEvent) + Send;
 type CleanupCallback = dyn FnMut(&TransactionMut<'_>, &TransactionCleanupEvent) + Send;
+type SubdocsCallback = dyn FnMut(&TransactionMut<'_>, &SubdocsEvent) + Send;
+type DestroyCallback = dyn FnMut(&TransactionMut<'_>, &Doc) + Send;
 type BeforeCallback = dyn FnMut(&TransactionMut<'_>) + Send;
 type AfterCallback = dyn FnMut(&mut TransactionMut<'_>) + Send;
 
@@ -22,6 +24,8 @@ pub(crate) struct DocEvents {
     pub(crate) before_transaction: Registry<BeforeCallback>,
     pub(crate) before_all: Registry<BeforeCallback>,
     pub(crate) after_all: Registry<BeforeCallback>,
+    pub(crate) subdocs: Registry<SubdocsCallback>,
+    pub(crate) destroy: Registry<DestroyCallback>,
     /// How many subscriptions to types there are; while there are none, the commit looks for none.
     types: AtomicUsize,
 }
@@ -49,6 +53,20 @@ impl DocEvents {
     #[inline]
     pub(crate) fn nobody_after(&self) -> bool {
         self.before_observers.is_empty() && self.after_transaction.is_empty() && self.cleanup.is_empty()
+    }
+
+    /// Ends all subscriptions to the document.
+    pub(crate) fn clear(&self) {
+        self.update_v1.clear();
+        self.update_v2.clear();
+        self.cleanup.clear();
+        self.before_observers.clear();
+        self.after_transaction.clear();
+        self.before_transaction.clear();
+        self.before_all.clear();
+        self.after_all.clear();
+        self.subdocs.clear();
+        self.destroy.clear();
     }
 
     /// Counts a subscription to a type.
@@ -124,6 +142,10 @@ subscriptions! {
     observe_after_transaction, unobserve_after_transaction, after_transaction, (&mut TransactionMut<'_>);
     /// Calls back before the observers of types.
     observe_before_observer_calls, unobserve_before_observer_calls, before_observers, (&TransactionMut<'_>);
+    /// Calls back, last of all, with the sub-documents that a transaction added, removed, or asked to load.
+    observe_subdocs, unobserve_subdocs, subdocs, (&TransactionMut<'_>, &SubdocsEvent);
+    /// Calls back when this document is destroyed: see [`Doc::destroy`].
+    observe_destroy, unobserve_destroy, destroy, (&TransactionMut<'_>, &Doc);
     /// Calls back when a read-write transaction begins, the one that removes needless formatting included.
     observe_before_transaction, unobserve_before_transaction, before_transaction, (&TransactionMut<'_>);
     /// Calls back when a read-write transaction begins, before [`Self::observe_before_transaction`], and not for

@@ -5,12 +5,14 @@
 mod async_transact;
 mod events;
 mod options;
+pub(crate) mod subdoc;
 mod transact;
 
 use std::any::Any as StdAny;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 
+use parking_lot::Mutex;
 use yatta_encoding::ClientID;
 
 use crate::change::ChangeSet;
@@ -33,13 +35,32 @@ pub(crate) struct DocInner {
     pub(crate) lock: DocLock,
     pub(crate) options: Options,
     pub(crate) events: DocEvents,
+    /// Tells the store from others, and so this document.
+    pub(crate) uid: u64,
     /// The client id may change on a clash, and is read without the lock.
     client_id: AtomicU64,
+    /// The client id was changed by somebody who had not the lock: the next transaction takes it over.
+    client_due: AtomicBool,
+    should_load: AtomicBool,
+    /// The collection; a sub-document takes over that of its parent.
+    collection: OnceLock<Arc<str>>,
+    /// Where this document stands in another one.
+    place: Mutex<Option<subdoc::Place>>,
 }
 
 impl DocInner {
     pub(crate) fn set_client_id(&self, client: ClientID) {
         self.client_id.store(client.get(), Ordering::Release);
+    }
+
+    /// The client id that the store has to take over.
+    #[inline]
+    pub(crate) fn due_client(&self) -> Option<ClientID> {
+        if !self.client_due.load(Ordering::Acquire) {
+            return None;
+        }
+        self.client_due.store(false, Ordering::Release);
+        Some(ClientID::new(self.client_id.load(Ordering::Acquire)))
     }
 }
 
@@ -81,7 +102,12 @@ impl Doc {
             store.owner = Weak::<DocInner>::clone(this);
             DocInner {
                 lock: DocLock::new(DocState { store, spare: ChangeSet::default() }),
+                uid,
                 client_id: AtomicU64::new(options.client_id.get()),
+                client_due: AtomicBool::new(false),
+                should_load: AtomicBool::new(options.should_load),
+                collection: options.collection_id.clone().map_or_else(OnceLock::new, OnceLock::from),
+                place: Mutex::new(None),
                 options,
                 events: DocEvents::default(),
             }
@@ -90,11 +116,6 @@ impl Doc {
 
     pub(crate) fn inner(&self) -> &DocInner {
         &self.0
-    }
-
-    /// A link that leads back to this document.
-    pub(crate) fn link(&self) -> Arc<dyn StdAny + Send + Sync> {
-        Arc::<DocInner>::clone(&self.0)
     }
 
     /// The document that a store belongs to.
@@ -114,7 +135,7 @@ impl Doc {
 
     /// Returns the collection that this document belongs to, for providers that know such a thing.
     pub fn collection_id(&self) -> Option<Arc<str>> {
-        self.0.options.collection_id.clone()
+        self.0.collection.get().cloned()
     }
 
     /// Returns whether deleted content is kept.
@@ -129,7 +150,7 @@ impl Doc {
 
     /// Returns whether this document should be synced now.
     pub fn should_load(&self) -> bool {
-        self.0.options.should_load
+        self.0.should_load.load(Ordering::Acquire)
     }
 
     /// Returns how indices and lengths of text are counted.

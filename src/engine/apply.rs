@@ -362,11 +362,9 @@ fn content<'u>(
                 name: tag.name.as_deref().map(std::sync::Arc::from),
                 link: tag.extra.as_deref().map(|link| std::sync::Arc::new(link.clone())),
             }),
-            UpdateContent::Doc(guid, options) => NewContent::Doc(Box::new(SubdocContent {
-                guid: std::sync::Arc::clone(guid),
-                options: options.clone(),
-                doc: None,
-            })),
+            UpdateContent::Doc(guid, options) => {
+                NewContent::Doc(SubdocContent::new(std::sync::Arc::clone(guid), options.clone()))
+            }
         },
     }
 }

@@ -3,10 +3,12 @@
 //! The content is let go later (`gc`), so that observers can still see it. Nested types are walked with an explicit
 //! stack: they may be nested as deep as a peer likes.
 
+use std::sync::Arc;
+
 use crate::block::content::Content;
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx};
 use crate::block::item::{Flags, Id, Kind};
-use crate::change::ChangeSet;
+use crate::change::{ChangeSet, RemovedSubdoc};
 use crate::engine::split::split;
 use crate::store::Store;
 
@@ -81,7 +83,10 @@ fn delete_one(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) -> Opti
             Some(branch)
         }
         Kind::Doc => {
-            changes.subdocs_removed.push(slot);
+            let Content::Doc(doc) = store.boxed(&item) else { unreachable!("{item:?} is a sub-document") };
+            let born = item.id.clock >= changes.state_before(item.id.client, store.state(item.id.client));
+            changes.subdocs_mut().removed.push(RemovedSubdoc { id: item.id, content: Arc::clone(doc), born });
+            store.subdocs.remove(&slot);
             None
         }
         _ => None,

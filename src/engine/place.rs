@@ -23,7 +23,7 @@ pub(crate) enum NewContent<'a> {
     Embed(Value),
     Format(KeyIdx, Value),
     Type(Tag),
-    Doc(Box<SubdocContent>),
+    Doc(std::sync::Arc<SubdocContent>),
 }
 
 impl NewContent<'_> {
@@ -167,7 +167,10 @@ fn content_placed(store: &mut Store, changes: &mut ChangeSet, item: &Item, slot:
             store.branches[branch].item = slot;
         }
         Kind::Format => store.branches[item.parent].has_formats = true,
-        Kind::Doc => changes.subdocs_added.push(slot),
+        Kind::Doc => {
+            store.subdocs.insert(slot);
+            changes.subdocs_mut().added.push(slot);
+        }
         _ => {}
     }
 }

@@ -438,11 +438,7 @@ fn copy_content(store: &mut Store, item: &Item) -> (Flags, u32) {
         Content::Embed(value) => NewContent::Embed(value.clone()),
         Content::Format(key, value) => NewContent::Format(*key, value.clone()),
         Content::Type(branch) => NewContent::Type(store.branches[*branch].tag.clone()),
-        Content::Doc(doc) => {
-            let mut doc = doc.clone();
-            doc.doc = None;
-            NewContent::Doc(doc)
-        }
+        Content::Doc(doc) => NewContent::Doc(doc.fresh(false)),
         Content::Free => unreachable!("I10: {item:?} has no content"),
     };
     store_content(store, me, content)

@@ -1,5 +1,7 @@
 //! The invariants of a document, checked one by one. Tests call this after every transaction.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 
 use super::{Store, TreeRead};
@@ -16,6 +18,9 @@ impl Store {
             reached += self.check_client(ClientIdx(client), &mut linked);
         }
         assert_eq!(reached, self.items.len(), "I10: blocks in the lists of clients, and slots in use");
+        let holds_doc = |slot: &&ItemIdx| self.items[**slot].kind() == Kind::Doc && !self.items[**slot].is_deleted();
+        let subdocs: BTreeSet<ItemIdx> = linked.keys().filter(holds_doc).copied().collect();
+        assert_eq!(self.subdocs, subdocs, "sub-documents, and live items that hold one");
         let mut in_branches = 0;
         for branch in 0..self.branches.len() as u32 {
             in_branches += self.check_branch(BranchIdx(branch), &linked);

@@ -10,6 +10,7 @@ pub(crate) mod find;
 pub(crate) mod pending;
 
 use std::any::Any as StdAny;
+use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
 use indexmap::{IndexMap, IndexSet};
@@ -61,6 +62,8 @@ pub struct Store {
     pub(crate) branches: Branches,
     pub(crate) roots: IndexMap<Arc<str>, BranchIdx, FxBuildHasher>,
     pub(crate) pending: Pending,
+    /// The live items that hold sub-documents.
+    pub(crate) subdocs: BTreeSet<ItemIdx>,
     /// The ids of the copies that undo managers made of deleted items.
     pub(crate) redone: FxHashMap<Id, Id>,
     /// This document's own client.
@@ -95,6 +98,7 @@ impl Store {
             branches: Branches::default(),
             roots: IndexMap::default(),
             pending: Pending::default(),
+            subdocs: BTreeSet::new(),
             redone: FxHashMap::default(),
             me: ClientIdx(0),
             offset_kind,

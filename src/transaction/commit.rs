@@ -19,7 +19,7 @@
 //! A callback that panics stops nothing: the other callbacks are called, the commit is completed, and the first panic
 //! goes on when all is done (Yjs: `callAll` and `finally`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::panic::resume_unwind;
 
 use yatta_encoding::block::{TYPE_REFS_TEXT, TYPE_REFS_XML_TEXT};
@@ -46,14 +46,15 @@ impl TransactionMut<'_> {
         }
         self.committed = true;
         let mut panicked = None;
-        let mut next = self.commit_changes(&mut panicked);
-        while let Some(changes) = next {
+        let mut follow_ups = VecDeque::new();
+        self.commit_changes(&mut panicked, &mut follow_ups);
+        while let Some(changes) = follow_ups.pop_front() {
             self.origin = None;
             self.local = true;
             self.recycle(changes);
             self.summary = Summary::default();
             self.notify_before(&mut panicked);
-            next = self.commit_changes(&mut panicked);
+            self.commit_changes(&mut panicked, &mut follow_ups);
         }
         let doc = self.doc;
         doc.inner().events.after_all.trigger_all(&mut panicked, |call| call(self));
@@ -64,14 +65,15 @@ impl TransactionMut<'_> {
         }
     }
 
-    /// Commits the present changes. Returns those of a follow-up transaction, if there is one.
-    fn commit_changes(&mut self, panicked: &mut Option<Panic>) -> Option<ChangeSet> {
+    /// Commits the present changes, and adds those that transactions of their own have to follow with.
+    fn commit_changes(&mut self, panicked: &mut Option<Panic>, follow_ups: &mut VecDeque<ChangeSet>) {
         let doc = self.doc;
         let events = &doc.inner().events;
         let idle = self.changes.is_empty() && self.changes.touched.is_empty();
         // Items that were only cut (for a look at a snapshot) are joined again below.
-        if idle && self.changes.candidates.is_empty() && events.nobody_after() {
-            return None;
+        let silent = self.changes.candidates.is_empty() && self.changes.subdocs.is_none();
+        if idle && silent && events.nobody_after() {
+            return;
         }
         // What was worked out before the commit began may have changed since.
         self.summary = Summary::default();
@@ -86,11 +88,11 @@ impl TransactionMut<'_> {
             self.summary = Summary::default();
             self.sort_deleted();
         }
-        let follow_up = self.clean_formatting();
+        follow_ups.extend(self.clean_formatting());
         self.tidy();
         self.check_client();
         self.emit(panicked);
-        follow_up
+        self.emit_subdocs(panicked, follow_ups);
     }
 
     /// Phase 1.
@@ -232,7 +234,7 @@ impl TransactionMut<'_> {
         self.doc.inner().set_client_id(fresh);
     }
 
-    /// Phases 10 to 12.
+    /// Phases 10 and 11.
     fn emit(&mut self, panicked: &mut Option<Panic>) {
         let doc = self.doc;
         let events = &doc.inner().events;

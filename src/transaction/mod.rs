@@ -11,6 +11,7 @@ pub(crate) mod handle;
 pub(crate) mod lock;
 mod origin;
 pub(crate) mod registry;
+mod subdocs;
 
 use std::any::Any as StdAny;
 use std::cell::OnceCell;
@@ -29,6 +30,7 @@ use lock::{ReadGuard, WriteGuard};
 pub use event::{TransactionCleanupEvent, UpdateEvent};
 pub use handle::{Branch, BranchID, BranchPtr};
 pub use origin::Origin;
+pub use subdocs::{SubdocsEvent, SubdocsEventIter};
 
 /// A read-only transaction: while it lives, nobody writes.
 pub struct Transaction<'doc> {
@@ -81,7 +83,11 @@ pub struct TransactionMut<'doc> {
 impl<'doc> TransactionMut<'doc> {
     pub(crate) fn new(doc: &'doc Doc, mut guard: WriteGuard<'doc>, origin: Option<Origin>) -> Self {
         let mut changes = std::mem::take(&mut guard.state.spare);
-        let events = &doc.inner().events;
+        let inner = doc.inner();
+        if let Some(client) = inner.due_client() {
+            guard.state.store.me = guard.state.store.client_idx(client);
+        }
+        let events = &inner.events;
         changes.hold_content = events.hold_content();
         let mut txn = Self {
             doc,

@@ -118,6 +118,17 @@ impl<F: ?Sized> Registry<F> {
         retire(Some(old))
     }
 
+    /// Removes all callbacks.
+    pub(crate) fn clear(&self) {
+        let mut entries = self.entries.lock();
+        let old = std::mem::take(&mut *entries);
+        self.len.store(0, Ordering::Release);
+        drop(entries);
+        for entry in old.iter() {
+            entry.active.store(false, Ordering::Release);
+        }
+    }
+
     /// Calls each callback through `call`. One that this thread is calling already (an event within its own event) is
     /// left out.
     ///

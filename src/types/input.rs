@@ -8,6 +8,7 @@ use super::map::MapPrelim;
 use super::text::{DeltaPrelim, TextPrelim};
 use super::xml::{XmlDeltaPrelim, XmlElementPrelim, XmlFragmentPrelim};
 use super::{Out, Prelim, TypeRef};
+use crate::doc::Doc;
 use crate::transaction::{BranchPtr, TransactionMut};
 
 /// A value to be inserted: plain data, or a shared type with what it holds.
@@ -27,6 +28,8 @@ pub enum In {
     XmlFragment(XmlFragmentPrelim),
     /// An XML text.
     XmlText(XmlDeltaPrelim),
+    /// A sub-document.
+    Doc(Doc),
 }
 
 impl Prelim for In {
@@ -35,6 +38,7 @@ impl Prelim for In {
     fn into_content(self, _txn: &mut TransactionMut<'_>) -> (ItemContent, Option<Self>) {
         let kind = match &self {
             Self::Any(any) => return (ItemContent::Any(vec![any.clone()]), None),
+            Self::Doc(doc) => return (ItemContent::Doc(None, doc.clone()), None),
             Self::Text(_) => TypeRef::Text,
             Self::Array(_) => TypeRef::Array,
             Self::Map(_) => TypeRef::Map,
@@ -47,7 +51,7 @@ impl Prelim for In {
 
     fn integrate(self, txn: &mut TransactionMut<'_>, inner_ref: BranchPtr) {
         match self {
-            Self::Any(_) => {}
+            Self::Any(_) | Self::Doc(_) => {}
             Self::Text(text) => text.integrate(txn, inner_ref),
             Self::Array(array) => array.integrate(txn, inner_ref),
             Self::Map(map) => map.integrate(txn, inner_ref),
@@ -91,6 +95,12 @@ in_from_plain!(
     Vec<u8>,
     &[u8]
 );
+
+impl From<Doc> for In {
+    fn from(doc: Doc) -> Self {
+        Self::Doc(doc)
+    }
+}
 
 impl From<TextPrelim> for In {
     fn from(text: TextPrelim) -> Self {

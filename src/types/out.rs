@@ -12,6 +12,8 @@ use super::{ItemPtr, MapRef, ReadTxn, TextRef, ToJson};
 use crate::block::content::Content;
 use crate::block::index::{BranchIdx, ItemIdx};
 use crate::block::item::{Item, Kind};
+use crate::doc::Doc;
+use crate::doc::subdoc::subdoc;
 use crate::store::Store;
 use crate::transaction::BranchPtr;
 
@@ -32,6 +34,8 @@ pub enum Out {
     YXmlFragment(XmlFragmentRef),
     /// An XML text.
     YXmlText(XmlTextRef),
+    /// A sub-document.
+    YDoc(Doc),
     /// A type whose kind is not known yet.
     UndefinedRef(BranchPtr),
 }
@@ -65,6 +69,7 @@ impl Out {
             Self::YXmlElement(node) => node.get_string(txn),
             Self::YXmlFragment(node) => node.get_string(txn),
             Self::YXmlText(node) => node.get_string(txn),
+            Self::YDoc(doc) => doc.to_string(),
             Self::UndefinedRef(_) => String::new(),
         }
     }
@@ -76,7 +81,7 @@ impl Out {
             Some(BranchPtr::from(shared.as_ref()))
         }
         match self {
-            Self::Any(_) => None,
+            Self::Any(_) | Self::YDoc(_) => None,
             Self::YText(text) => of(text),
             Self::YArray(array) => of(array),
             Self::YMap(map) => of(map),
@@ -123,7 +128,7 @@ impl Out {
             Content::Binary(bytes) => Self::Any(Any::from(bytes.as_ref())),
             Content::Embed(value) => Self::Any(Value::any(value).clone()),
             Content::Type(branch) => Self::of_branch(store, *branch),
-            Content::Doc(_) => Self::Any(Any::Undefined),
+            Content::Doc(doc) => Self::YDoc(subdoc(store, item.id, doc).clone()),
             Content::Format(..) | Content::Free => return None,
         })
     }
@@ -140,6 +145,7 @@ impl ToJson for Out {
             Self::YXmlElement(node) => Any::from(node.get_string(txn)),
             Self::YXmlFragment(node) => Any::from(node.get_string(txn)),
             Self::YXmlText(node) => Any::from(node.get_string(txn)),
+            Self::YDoc(doc) => super::subdoc::guid_to_json(doc),
             Self::UndefinedRef(_) => Any::Undefined,
         }
     }
@@ -200,6 +206,7 @@ impl super::AsPrelim for Out {
             Self::YXmlElement(node) => In::XmlElement(node.as_prelim(txn)),
             Self::YXmlFragment(node) => In::XmlFragment(node.as_prelim(txn)),
             Self::YXmlText(node) => In::XmlText(node.as_prelim(txn)),
+            Self::YDoc(doc) => In::Doc(doc.clone()),
             Self::UndefinedRef(_) => In::Any(Any::Undefined),
         }
     }

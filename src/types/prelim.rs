@@ -4,9 +4,9 @@ use smallvec::smallvec;
 use yatta_encoding::{Any, Value};
 
 use super::item::{ItemContent, ItemPtr, Unused};
-use crate::block::content::SubdocContent;
 use crate::block::index::ItemIdx;
 use crate::change::ChangeSet;
+use crate::doc::subdoc;
 use crate::engine::place::NewContent;
 use crate::store::Store;
 use crate::transaction::{BranchPtr, TransactionMut};
@@ -111,6 +111,7 @@ pub(crate) fn place_prelim<V: Prelim>(
             let (content, rest) = value.into_content(txn);
             let (store, changes) = txn.parts();
             let slot = with_content(store, content, |store, content| place(store, changes, content));
+            subdoc::settle(store, slot);
             (slot, rest)
         }
     }
@@ -151,11 +152,7 @@ fn with_content(
         },
         ItemContent::Binary(bytes) => NewContent::Binary(bytes.into()),
         ItemContent::Deleted(len) => NewContent::Deleted(len.max(1)),
-        ItemContent::Doc(_, doc) => NewContent::Doc(Box::new(SubdocContent {
-            guid: doc.guid(),
-            options: doc.inner().options.as_any(),
-            doc: Some(doc.link()),
-        })),
+        ItemContent::Doc(_, doc) => NewContent::Doc(subdoc::content_of(store, doc)),
         ItemContent::JSON(values) => NewContent::Json(values.into_iter().map(Into::into).collect()),
         ItemContent::Embed(any) => NewContent::Embed(Value::from(any)),
         ItemContent::Format(key, value) => {

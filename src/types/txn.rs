@@ -11,12 +11,14 @@ use super::xml::XmlFragmentRef;
 use super::{MapRef, Out, TextRef};
 use crate::block::index::BranchIdx;
 use crate::block::update::Update;
+use crate::change::Subdocs;
 use crate::doc::Doc;
+use crate::doc::subdoc::{SubdocGuids, SubdocsIter};
 use crate::engine::encode::{deleted_ranges, encode_diff, encode_snapshot};
 use crate::error::Error;
 use crate::ids::{IdSet, Snapshot, StateVector};
 use crate::store::Store;
-use crate::transaction::{Transaction, TransactionMut, state_vector};
+use crate::transaction::{BranchID, Transaction, TransactionMut, state_vector};
 
 /// Reading within a transaction.
 pub trait ReadTxn: Sized {
@@ -124,6 +126,26 @@ pub trait ReadTxn: Sized {
         RootRefs { store: self.store(), next: 0 }
     }
 
+    /// Returns the sub-documents that stand in the document, in no order that peers share.
+    fn subdocs(&self) -> SubdocsIter<'_> {
+        self.store().subdocs()
+    }
+
+    /// Returns the guids of the sub-documents that stand in the document; one that is held twice comes twice.
+    fn subdoc_guids(&self) -> SubdocGuids<'_> {
+        self.store().subdoc_guids()
+    }
+
+    /// Returns the document that holds this one as a sub-document, if one does and still lives.
+    fn parent_doc(&self) -> Option<Doc> {
+        self.store().doc()?.parent_doc()
+    }
+
+    /// Returns the id of the item that holds this document, if it is a sub-document.
+    fn branch_id(&self) -> Option<BranchID> {
+        self.store().doc()?.branch_id()
+    }
+
     /// Returns the root text of this name, if there is such a root.
     fn get_text<N: Into<Arc<str>>>(&self, name: N) -> Option<TextRef> {
         Root::new(name).get(self)
@@ -192,6 +214,9 @@ pub trait WriteTxn: Sized {
     /// Returns the content of the document.
     fn store_mut(&mut self) -> &mut Store;
 
+    /// Returns what happened to sub-documents in this transaction.
+    fn subdocs_mut(&mut self) -> &mut Subdocs;
+
     /// Returns the root text of this name, which is made if it is missing.
     fn get_or_insert_text<N: Into<Arc<str>>>(&mut self, name: N) -> TextRef {
         Root::new(name).get_or_create(self)
@@ -229,6 +254,10 @@ pub trait WriteTxn: Sized {
 impl WriteTxn for TransactionMut<'_> {
     fn store_mut(&mut self) -> &mut Store {
         self.parts().0
+    }
+
+    fn subdocs_mut(&mut self) -> &mut Subdocs {
+        self.parts().1.subdocs_mut()
     }
 }
 
