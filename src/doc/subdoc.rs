@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-use yatta_encoding::{Any, ID, Number};
+use yatta_encoding::{Any, Decode, Decoder, Encode, Encoder, Error, ID, Number};
 
 use super::{Doc, DocInner, OffsetKind, Options, Transact, Uuid};
 use crate::block::content::{Content, SubdocContent, SubdocLink};
@@ -283,5 +283,21 @@ impl Iterator for SubdocGuids<'_> {
             Content::Doc(content) => Arc::clone(&content.guid),
             other => unreachable!("{slot:?} is listed as a sub-document and holds {other:?}"),
         })
+    }
+}
+
+impl Encode for Options {
+    /// The guid, and what a parent document says of a sub-document.
+    fn encode<E: Encoder>(&self, encoder: &mut E) {
+        encoder.write_string(&self.guid);
+        encoder.write_any(&self.as_any());
+    }
+}
+
+impl Decode for Options {
+    fn decode<D: Decoder>(decoder: &mut D) -> Result<Self, Error> {
+        let mut options = Self { guid: Arc::from(decoder.read_string()?), ..Self::default() };
+        options.read_any(&decoder.read_any()?);
+        Ok(options)
     }
 }
