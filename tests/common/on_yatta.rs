@@ -5,7 +5,7 @@ pub(crate) mod engine;
 #[path = "../../tools/src/adapter/extra.rs"]
 pub(crate) mod extra;
 pub(crate) use super::json;
-#[path = "../../tools/src/adapter/late_none.rs"]
+#[path = "../../tools/src/adapter/late.rs"]
 pub(crate) mod late;
 #[path = "../../tools/src/adapter/more.rs"]
 pub(crate) mod more;

@@ -14,7 +14,6 @@
 pub(crate) mod engine;
 pub(crate) mod extra;
 pub(crate) mod json;
-#[path = "late_none.rs"]
 pub(crate) mod late;
 pub(crate) mod more;
 pub(crate) mod presence;

@@ -2,6 +2,7 @@
 
 use super::super::engine::{Doc, OffsetKind, Options, Transact, TransactionMut};
 use super::super::json::{Json, hex};
+use super::super::late;
 use super::super::more::{self, More};
 use super::super::presence;
 use super::node::Node;
@@ -58,12 +59,13 @@ impl Session {
             }
         })
         .map_err(refused)?;
+        late::listen(&doc, Arc::clone(&events))?;
         Ok(Self { doc, nodes: HashMap::new(), more: More::default(), events })
     }
 
     /// Runs one request in a transaction of its own.
     pub(super) fn run(&mut self, request: &Json) -> Result<Json, Failure> {
-        if let Some(result) = more::run(self, request).or_else(|| presence::sync(self, request)) {
+        if let Some(result) = more::run(self, request).or_else(|| presence::sync(self, request)).or_else(|| late::run(self, request)) {
             return result;
         }
         let doc = self.doc.clone();
