@@ -212,6 +212,13 @@ fn children(store: &Store, all: bool) -> Vec<Doc> {
     store.subdocs.iter().copied().filter(asked_for).map(|slot| in_slot(store, slot).clone()).collect()
 }
 
+impl crate::transaction::Branch {
+    /// Returns nothing: a shared type is no sub-document. yrs has this method and its answer.
+    pub fn as_subdoc(&self) -> Option<Doc> {
+        None
+    }
+}
+
 impl Options {
     /// Takes over what a parent document says of a sub-document.
     pub(crate) fn read_any(&mut self, options: &Any) {

@@ -11,6 +11,7 @@ pub mod map;
 mod out;
 mod prelim;
 mod roots;
+mod store;
 mod subdoc;
 pub mod text;
 mod txn;

@@ -14,7 +14,7 @@ use crate::block::update::Update;
 use crate::change::Subdocs;
 use crate::doc::Doc;
 use crate::doc::subdoc::{SubdocGuids, SubdocsIter};
-use crate::engine::encode::{deleted_ranges, encode_diff, encode_snapshot};
+use crate::engine::encode::deleted_ranges;
 use crate::error::Error;
 use crate::ids::{IdSet, Snapshot, StateVector};
 use crate::store::Store;
@@ -53,19 +53,12 @@ pub trait ReadTxn: Sized {
         snapshot: &Snapshot,
         encoder: &mut E,
     ) -> Result<(), Error> {
-        if !self.store().skip_gc {
-            return Err(Error::Gc);
-        }
-        if snapshot.state_map.iter().any(|(client, clock)| self.store().state_of(*client) < *clock) {
-            return Err(Error::SnapshotAhead);
-        }
-        encode_snapshot(self.store(), snapshot, encoder);
-        Ok(())
+        self.store().encode_state_from_snapshot(snapshot, encoder)
     }
 
     /// Writes what a peer of this state lacks, with the complete delete set, without what is pending. Cost O(blocks).
     fn encode_diff<E: Encoder>(&self, state_vector: &StateVector, encoder: &mut E) {
-        encode_diff(self.store(), state_vector, encoder);
+        self.store().encode_diff(state_vector, encoder);
     }
 
     /// Returns what a peer of this state lacks, in V1, without what is pending. Cost O(blocks).

@@ -1,0 +1,57 @@
+//! What yrs offers on `Store` itself; the same as on a transaction.
+
+use yatta_encoding::{Encode, Encoder};
+
+use crate::engine::encode::{encode_diff, encode_snapshot};
+use crate::error::Error;
+use crate::ids::{Snapshot, StateVector};
+use crate::store::Store;
+
+impl Store {
+    /// Returns the next clock of this document's own client.
+    pub fn get_local_state(&self) -> u32 {
+        self.state(self.me)
+    }
+
+    /// Writes what a peer of this state lacks, with the complete delete set, without what is pending. Cost O(blocks).
+    pub fn encode_diff<E: Encoder>(&self, sv: &StateVector, encoder: &mut E) {
+        encode_diff(self, sv, encoder);
+    }
+
+    /// Writes the document as it was at a snapshot. Cost O(blocks).
+    ///
+    /// # Errors
+    /// When the document collects deleted content, which may have been there then (see [`Options::skip_gc`]), or the
+    /// snapshot knows of blocks that are not here.
+    ///
+    /// [`Options::skip_gc`]: crate::Options::skip_gc
+    pub fn encode_state_from_snapshot<E: Encoder>(&self, snapshot: &Snapshot, encoder: &mut E) -> Result<(), Error> {
+        if !self.skip_gc {
+            return Err(Error::Gc);
+        }
+        if snapshot.state_map.iter().any(|(client, clock)| self.state_of(*client) < *clock) {
+            return Err(Error::SnapshotAhead);
+        }
+        encode_snapshot(self, snapshot, encoder);
+        Ok(())
+    }
+}
+
+impl Encode for Store {
+    /// The whole state, without what is pending.
+    fn encode<E: Encoder>(&self, encoder: &mut E) {
+        self.encode_diff(&StateVector::default(), encoder);
+    }
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("client", &self.client(self.me).id).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Display for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Debug::fmt(self, f)
+    }
+}
