@@ -106,7 +106,7 @@ fn account(departure: &Departure, kind: Kind, delivery: Delivery) -> &'static st
     };
     let op = departure.request.get("op").as_str().unwrap_or_default();
     if departure.other.get("kind").as_str() == Some("panic") {
-        return "yrs panics";
+        return "1: yrs panics over the V2 update that it has parked";
     }
     if network::same(&departure.leader, &departure.other) {
         let skips = decode(&departure.leader)

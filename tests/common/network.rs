@@ -394,7 +394,8 @@ impl Network<'_, '_> {
             }
             if as_yrs {
                 let mut departure = Departure { request: request.clone(), leader: reply.clone(), other };
-                if request.get("op").as_str() == Some("encode") {
+                let panicked = departure.other.get("kind").as_str() == Some("panic");
+                if request.get("op").as_str() == Some("encode") && !panicked {
                     // V1 says more readably what differs
                     departure.request.set("enc", 1.into());
                     departure.leader = self.leader.call(&departure.request);
