@@ -9,7 +9,8 @@ use yatta::types::ToJson;
 use yatta::updates::decoder::Decode;
 use yatta::updates::encoder::Encode;
 use yatta::{
-    Any, Array, Doc, Map, MapPrelim, Options, Out, ReadTxn, StateVector, Text, Transact, TransactionMut, Update, WriteTxn,
+    Any, Array, Doc, Map, MapPrelim, Options, Out, ReadTxn, StateVector, Text, Transact, TransactionMut,
+    Update, WriteTxn,
 };
 
 type Log = Arc<Mutex<Vec<[Vec<String>; 3]>>>;
@@ -168,8 +169,10 @@ fn a_deleted_one_is_the_same_for_all() {
     copy(&a, &b);
     let log = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&log);
-    b.observe_subdocs("test", move |_, event| noted.lock().expect("no panics").extend(event.removed().cloned()))
-        .expect("subscribing needs no transaction");
+    b.observe_subdocs("test", move |_, event| {
+        noted.lock().expect("no panics").extend(event.removed().cloned())
+    })
+    .expect("subscribing needs no transaction");
     let copied = b.get_or_insert_array("l");
     let found = copied.get(&b.transact(), 0).and_then(|out| out.cast::<Doc>().ok()).expect("it came along");
     copied.remove(&mut b.transact_mut(), 0);
@@ -261,7 +264,10 @@ fn a_collection_is_that_of_the_parent_unless_there_is_one() {
     let named = |name: &str| Options { collection_id: Some(name.into()), ..Options::default() };
     let parent = Doc::with_options(named("papers"));
     assert_eq!(insert(&parent, "d", Doc::new()).collection_id().as_deref(), Some("papers"));
-    assert_eq!(insert(&parent, "e", Doc::with_options(named("notes"))).collection_id().as_deref(), Some("notes"));
+    assert_eq!(
+        insert(&parent, "e", Doc::with_options(named("notes"))).collection_id().as_deref(),
+        Some("notes")
+    );
 }
 
 /// Case sub-001, whose documents have `meta`: it is no option of ours, but goes over the wire as it came.
@@ -269,7 +275,8 @@ fn a_collection_is_that_of_the_parent_unless_there_is_one() {
 fn options_of_others_survive_relaying() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/cases/cases.json");
     let cases = Json::parse(&std::fs::read_to_string(path).expect("the cases")).expect("JSON");
-    let case = cases.items().iter().find(|case| case.get("id").as_str() == Some("sub-001")).expect("it is there");
+    let case =
+        cases.items().iter().find(|case| case.get("id").as_str() == Some("sub-001")).expect("it is there");
     let bytes = |name: &str| unhex(case.get("golden").get(name).as_str().unwrap_or_default()).expect("hex");
     let doc = Doc::with_client_id(9);
     doc.get_or_insert_map("m");
@@ -307,7 +314,9 @@ fn a_parent_frees_its_sub_documents() {
     for n in 0..1000 {
         let child = with_guid("same");
         let token = Arc::clone(&alive);
-        child.observe_after_all_transactions("test", move |_| drop(Arc::clone(&token))).expect("no transaction");
+        child
+            .observe_after_all_transactions("test", move |_| drop(Arc::clone(&token)))
+            .expect("no transaction");
         insert(&parent, "d", child);
         // each is let go when the next takes its place
         assert_eq!(Arc::strong_count(&alive), 2, "after {n}");
@@ -322,7 +331,9 @@ fn a_parent_frees_its_sub_documents() {
 fn printing_does_not_recurse() {
     let parent = with_guid("p");
     let child = insert(&parent, "d", parent.clone());
-    for text in [format!("{child:?}"), format!("{child}"), format!("{:?}", held(&parent, "d")), parent.to_string()] {
+    for text in
+        [format!("{child:?}"), format!("{child}"), format!("{:?}", held(&parent, "d")), parent.to_string()]
+    {
         assert!(text.contains("guid") && text.len() < 80, "{text}");
     }
     let txn = parent.transact();

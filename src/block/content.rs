@@ -47,7 +47,12 @@ impl SubdocContent {
 
     /// The same sub-document anew: another document of the same guid and options.
     pub(crate) fn fresh(&self, idle: bool) -> Arc<Self> {
-        Arc::new(Self { guid: Arc::clone(&self.guid), options: self.options.clone(), idle, doc: OnceLock::new() })
+        Arc::new(Self {
+            guid: Arc::clone(&self.guid),
+            options: self.options.clone(),
+            idle,
+            doc: OnceLock::new(),
+        })
     }
 }
 

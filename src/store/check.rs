@@ -18,7 +18,8 @@ impl Store {
             reached += self.check_client(ClientIdx(client), &mut linked);
         }
         assert_eq!(reached, self.items.len(), "I10: blocks in the lists of clients, and slots in use");
-        let holds_doc = |slot: &&ItemIdx| self.items[**slot].kind() == Kind::Doc && !self.items[**slot].is_deleted();
+        let holds_doc =
+            |slot: &&ItemIdx| self.items[**slot].kind() == Kind::Doc && !self.items[**slot].is_deleted();
         let subdocs: BTreeSet<ItemIdx> = linked.keys().filter(holds_doc).copied().collect();
         assert_eq!(self.subdocs, subdocs, "sub-documents, and live items that hold one");
         let mut in_branches = 0;

@@ -75,7 +75,11 @@ impl Each {
 impl TransactionMut<'_> {
     /// Tells what happened to sub-documents, then destroys those that were removed; what that does to this document goes
     /// into transactions of their own, as in Yjs.
-    pub(super) fn emit_subdocs(&mut self, panicked: &mut Option<Panic>, follow_ups: &mut VecDeque<ChangeSet>) {
+    pub(super) fn emit_subdocs(
+        &mut self,
+        panicked: &mut Option<Panic>,
+        follow_ups: &mut VecDeque<ChangeSet>,
+    ) {
         let Some(subdocs) = self.changes.subdocs.take() else { return };
         let doc = self.doc;
         let events = &doc.inner().events;

@@ -25,7 +25,11 @@ impl Store {
     /// snapshot knows of blocks that are not here.
     ///
     /// [`Options::skip_gc`]: crate::Options::skip_gc
-    pub fn encode_state_from_snapshot<E: Encoder>(&self, snapshot: &Snapshot, encoder: &mut E) -> Result<(), Error> {
+    pub fn encode_state_from_snapshot<E: Encoder>(
+        &self,
+        snapshot: &Snapshot,
+        encoder: &mut E,
+    ) -> Result<(), Error> {
         if !self.skip_gc {
             return Err(Error::Gc);
         }

@@ -65,7 +65,10 @@ impl Session {
 
     /// Runs one request in a transaction of its own.
     pub(super) fn run(&mut self, request: &Json) -> Result<Json, Failure> {
-        if let Some(result) = more::run(self, request).or_else(|| presence::sync(self, request)).or_else(|| late::run(self, request)) {
+        if let Some(result) = more::run(self, request)
+            .or_else(|| presence::sync(self, request))
+            .or_else(|| late::run(self, request))
+        {
             return result;
         }
         let doc = self.doc.clone();
