@@ -27,8 +27,9 @@ use yatta_encoding::{ClientID, Encoder, EncoderV1, EncoderV2};
 
 use super::event::{TransactionCleanupEvent, UpdateEvent};
 use super::handle::BranchPtr;
+use super::lock::DocState;
 use super::registry::Panic;
-use super::{Summary, TransactionMut, family, sort_ranges};
+use super::{TransactionMut, family, sort_ranges};
 use crate::block::index::BranchIdx;
 use crate::branch::node::TREE_MIN;
 use crate::change::ChangeSet;
@@ -51,8 +52,8 @@ impl TransactionMut<'_> {
         while let Some(changes) = follow_ups.pop_front() {
             self.origin = None;
             self.local = true;
-            self.recycle(changes);
-            self.summary = Summary::default();
+            self.guard.state.changes = changes;
+            self.summary = OnceCell::new();
             self.notify_before(&mut panicked);
             self.commit_changes(&mut panicked, &mut follow_ups);
         }
@@ -69,14 +70,14 @@ impl TransactionMut<'_> {
     fn commit_changes(&mut self, panicked: &mut Option<Panic>, follow_ups: &mut VecDeque<ChangeSet>) {
         let doc = self.doc;
         let events = &doc.inner().events;
-        let idle = self.changes.is_empty() && self.changes.touched.is_empty();
+        let idle = self.changes().is_empty() && self.changes().touched.is_empty();
         // Items that were only cut (for a look at a snapshot) are joined again below.
-        let silent = self.changes.candidates.is_empty() && self.changes.subdocs.is_none();
+        let silent = self.changes().candidates.is_empty() && self.changes().subdocs.is_none();
         if idle && silent && events.nobody_after() {
             return;
         }
         // What was worked out before the commit began may have changed since.
-        self.summary = Summary::default();
+        self.summary = OnceCell::new();
         self.sort_deleted();
         events.before_observers.trigger_all(panicked, |call| call(self));
         if !idle && events.observing_types() {
@@ -85,7 +86,7 @@ impl TransactionMut<'_> {
         }
         if !events.after_transaction.is_empty() {
             events.after_transaction.trigger_all(panicked, |call| call(self));
-            self.summary = Summary::default();
+            self.summary = OnceCell::new();
             self.sort_deleted();
         }
         follow_ups.extend(self.clean_formatting());
@@ -97,10 +98,10 @@ impl TransactionMut<'_> {
 
     /// Phase 1.
     fn sort_deleted(&mut self) {
-        family::refresh_touched(self.store_ref(), &self.changes.touched);
+        family::refresh_touched(self.store_ref(), &self.changes().touched);
         let mut ranges = std::mem::take(&mut self.ranges);
         ranges.clear();
-        ranges.extend_from_slice(&self.changes.deleted);
+        ranges.extend_from_slice(&self.changes().deleted);
         sort_ranges(self.store_ref(), &mut ranges);
         self.ranges = ranges;
     }
@@ -116,14 +117,14 @@ impl TransactionMut<'_> {
         let store = self.store_ref();
         let mut changed: Vec<BranchIdx> = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
-        for (branch, _) in &self.changes.touched {
+        for (branch, _) in &self.changes().touched {
             if !seen.insert(*branch) {
                 continue;
             }
             let item = store.branches[*branch].item;
             if item.is_some() {
                 let item = &store.items[item];
-                let before = self.changes.state_before(item.id.client, store.state(item.id.client));
+                let before = self.changes().state_before(item.id.client, store.state(item.id.client));
                 if item.is_deleted() || item.id.clock >= before {
                     continue;
                 }
@@ -179,7 +180,7 @@ impl TransactionMut<'_> {
         }
         // Yjs: only if a text changed that it knows as one, that lives, and that was there before.
         let store = self.store_ref();
-        let formatted = self.changes.touched.iter().any(|(branch, _)| store.branches[*branch].has_formats)
+        let formatted = self.changes().touched.iter().any(|(branch, _)| store.branches[*branch].has_formats)
             && self.changed_types().into_iter().any(|branch| {
                 let node = &store.branches[branch];
                 node.has_formats && matches!(node.tag.kind, TYPE_REFS_TEXT | TYPE_REFS_XML_TEXT)
@@ -188,16 +189,17 @@ impl TransactionMut<'_> {
             return None;
         }
         let mut follow_up = ChangeSet::default();
-        clean::clean_after(&mut self.guard.state.store, &self.changes, &self.ranges, &mut follow_up);
+        let state = &mut *self.guard.state;
+        clean::clean_after(&mut state.store, &state.changes, &self.ranges, &mut follow_up);
         (!follow_up.is_empty()).then_some(follow_up)
     }
 
     /// Phases 6 to 8.
     fn tidy(&mut self) {
-        let store = &mut self.guard.state.store;
-        let collected = !store.skip_gc && self.changes.to_collect && gc::gc(store, &self.ranges);
-        if collected || !self.changes.candidates.is_empty() {
-            squash::squash(store, &mut self.changes, if collected { &self.ranges } else { &[] });
+        let DocState { store, changes } = &mut *self.guard.state;
+        let collected = !store.skip_gc && changes.to_collect && gc::gc(store, &self.ranges);
+        if collected || !changes.candidates.is_empty() {
+            squash::squash(store, changes, if collected { &self.ranges } else { &[] });
         }
         for range in &self.ranges {
             store.compact_text(range.client);
@@ -207,9 +209,9 @@ impl TransactionMut<'_> {
 
     /// Phase 8: the trees that a large update left behind. Observers need them before.
     fn build_trees(&mut self) {
-        let store = &mut self.guard.state.store;
+        let DocState { store, changes } = &mut *self.guard.state;
         let mut last = BranchIdx::NONE;
-        for (branch, _) in &self.changes.touched {
+        for (branch, _) in &changes.touched {
             let branch = *branch;
             if branch != last {
                 last = branch;
@@ -223,8 +225,8 @@ impl TransactionMut<'_> {
 
     /// Phase 9. Yjs: a remote transaction that moves our own clock means that somebody else has our id.
     fn check_client(&mut self) {
-        let store = &mut self.guard.state.store;
-        if self.local || !self.changes.inserted().iter().any(|(client, _)| *client == store.me) {
+        let DocState { store, changes } = &mut *self.guard.state;
+        if self.local || !changes.inserted().iter().any(|(client, _)| *client == store.me) {
             return;
         }
         let fresh = std::iter::repeat_with(ClientID::random)
@@ -242,7 +244,7 @@ impl TransactionMut<'_> {
             let event = TransactionCleanupEvent::new(self);
             events.cleanup.trigger_all(panicked, |call| call(self, &event));
         }
-        if self.changes.is_empty() {
+        if self.changes().is_empty() {
             return;
         }
         if !events.update_v1.is_empty() {
@@ -259,17 +261,10 @@ impl TransactionMut<'_> {
         }
     }
 
-    /// Puts a change set in place of the present one, which is emptied and kept for the next transaction.
-    fn recycle(&mut self, changes: ChangeSet) {
-        let mut old = std::mem::replace(&mut self.changes, changes);
-        old.clear();
-        self.guard.state.spare = old;
-    }
-
     /// Returns handles of the types that this transaction changed so far and of those that they are in, each once.
     /// Cost O(changes and their depth), once.
     pub fn changed_parent_types(&self) -> &[BranchPtr] {
-        self.summary.changed.get_or_init(|| {
+        self.summary().changed.get_or_init(|| {
             let store = self.store_ref();
             let mut seen = rustc_hash::FxHashSet::default();
             let mut handles = Vec::new();
@@ -290,6 +285,6 @@ impl TransactionMut<'_> {
 impl Drop for TransactionMut<'_> {
     fn drop(&mut self) {
         self.commit();
-        self.recycle(ChangeSet::default());
+        self.guard.state.changes.clear();
     }
 }

@@ -21,8 +21,8 @@ use crate::store::Store;
 /// What the lock protects.
 pub(crate) struct DocState {
     pub(crate) store: Store,
-    /// The change set of the last transaction, emptied: its memory is used again.
-    pub(crate) spare: ChangeSet,
+    /// What the open transaction did; empty between transactions, its memory is used again.
+    pub(crate) changes: ChangeSet,
 }
 
 /// Why a lock was not granted.

@@ -70,11 +70,11 @@ struct Summary {
 pub struct TransactionMut<'doc> {
     doc: &'doc Doc,
     guard: WriteGuard<'doc>,
-    pub(crate) changes: ChangeSet,
     /// The deletions, sorted and joined, once the commit has begun.
     ranges: Vec<DeletedRange>,
     origin: Option<Origin>,
-    summary: Summary,
+    /// Made when it is first asked for: most transactions never are.
+    summary: OnceCell<Box<Summary>>,
     /// False once an update was applied before anything else happened.
     local: bool,
     committed: bool,
@@ -82,20 +82,18 @@ pub struct TransactionMut<'doc> {
 
 impl<'doc> TransactionMut<'doc> {
     pub(crate) fn new(doc: &'doc Doc, mut guard: WriteGuard<'doc>, origin: Option<Origin>) -> Self {
-        let mut changes = std::mem::take(&mut guard.state.spare);
         let inner = doc.inner();
         if let Some(client) = inner.due_client() {
             guard.state.store.me = guard.state.store.client_idx(client);
         }
         let events = &inner.events;
-        changes.hold_content = events.hold_content();
+        guard.state.changes.hold_content = events.hold_content();
         let mut txn = Self {
             doc,
             guard,
-            changes,
             ranges: Vec::new(),
             origin,
-            summary: Summary::default(),
+            summary: OnceCell::new(),
             local: true,
             committed: false,
         };
@@ -122,15 +120,26 @@ impl<'doc> TransactionMut<'doc> {
         &self.guard.state.store
     }
 
+    /// What happened so far. It lives beside the store, under the lock, so that starting a transaction moves nothing.
+    #[inline]
+    pub(crate) fn changes(&self) -> &ChangeSet {
+        &self.guard.state.changes
+    }
+
+    fn summary(&self) -> &Summary {
+        self.summary.get_or_init(Box::default)
+    }
+
     /// The store and the change set, for an edit.
     #[inline]
     pub(crate) fn parts(&mut self) -> (&mut Store, &mut ChangeSet) {
-        (&mut self.guard.state.store, &mut self.changes)
+        let state = &mut *self.guard.state;
+        (&mut state.store, &mut state.changes)
     }
 
     /// Returns whether anything was inserted or deleted so far.
     pub fn has_changes(&self) -> bool {
-        !self.changes.is_empty()
+        !self.changes().is_empty()
     }
 
     /// Returns the document.
@@ -153,16 +162,16 @@ impl<'doc> TransactionMut<'doc> {
     /// # Panics
     /// When it is asked for as two types.
     pub(crate) fn observed<T: Send + 'static>(&self, make: impl FnOnce() -> T) -> &T {
-        let observed = self.summary.observed.get_or_init(|| Box::new(make()));
+        let observed = self.summary().observed.get_or_init(|| Box::new(make()));
         observed.downcast_ref().expect("there is one user of this slot")
     }
 
     /// Returns the state vector from before this transaction. Cost O(clients), once.
     pub fn before_state(&self) -> &StateVector {
-        self.summary.before_state.get_or_init(|| {
+        self.summary().before_state.get_or_init(|| {
             let store = self.store_ref();
             let mut state = state_vector(store);
-            for (client, clock) in self.changes.inserted() {
+            for (client, clock) in self.changes().inserted() {
                 state.set(store.client(*client).id, *clock);
             }
             state
@@ -171,14 +180,14 @@ impl<'doc> TransactionMut<'doc> {
 
     /// Returns the state vector at the commit; before that, the present one. Cost O(clients), once.
     pub fn after_state(&self) -> &StateVector {
-        self.summary.after_state.get_or_init(|| state_vector(self.store_ref()))
+        self.summary().after_state.get_or_init(|| state_vector(self.store_ref()))
     }
 
     /// Returns what was inserted. Cost O(clients that inserted), once.
     pub fn insert_set(&self) -> &IdSet {
-        self.summary.insert_set.get_or_init(|| {
+        self.summary().insert_set.get_or_init(|| {
             let store = self.store_ref();
-            let inserted = self.changes.inserted().iter();
+            let inserted = self.changes().inserted().iter();
             IdSet::from_ranges(
                 inserted
                     .map(|(client, clock)| (store.client(*client).id, *clock, store.state(*client) - clock))
@@ -189,9 +198,9 @@ impl<'doc> TransactionMut<'doc> {
 
     /// Returns what was deleted. Cost O(deletions), once.
     pub fn delete_set(&self) -> &IdSet {
-        self.summary.delete_set.get_or_init(|| {
+        self.summary().delete_set.get_or_init(|| {
             let store = self.store_ref();
-            let deleted = self.changes.deleted.iter();
+            let deleted = self.changes().deleted.iter();
             IdSet::from_ranges(
                 deleted.map(|range| (store.client(range.client).id, range.clock, range.len)).collect(),
             )
@@ -215,12 +224,12 @@ impl<'doc> TransactionMut<'doc> {
     /// Writes what this transaction did as an update. Cost O(changes).
     pub fn encode_update<E: Encoder>(&self, encoder: &mut E) {
         let store = self.store_ref();
-        let mut parts: smallvec::SmallVec<[_; 2]> = self.changes.inserted().iter().copied().collect();
+        let mut parts: smallvec::SmallVec<[_; 2]> = self.changes().inserted().iter().copied().collect();
         parts.sort_unstable_by_key(|(client, _)| std::cmp::Reverse(store.client(*client).id));
         if self.committed {
             encode_changes(store, encoder, &parts, &self.ranges);
         } else {
-            let mut ranges = self.changes.deleted.clone();
+            let mut ranges = self.changes().deleted.clone();
             sort_ranges(store, &mut ranges);
             encode_changes(store, encoder, &parts, &ranges);
         }
@@ -231,7 +240,7 @@ impl<'doc> TransactionMut<'doc> {
     /// # Errors
     /// None today: a decoded update has been checked whole. The type is yrs's.
     pub fn apply_update(&mut self, mut update: Update) -> Result<(), UpdateError> {
-        self.local &= !self.changes.is_empty();
+        self.local &= !self.changes().is_empty();
         let (store, changes) = self.parts();
         let before = changes.touched.len().saturating_sub(1);
         crate::engine::pending::apply_update(store, changes, &mut update);

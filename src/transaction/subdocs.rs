@@ -80,7 +80,7 @@ impl TransactionMut<'_> {
         panicked: &mut Option<Panic>,
         follow_ups: &mut VecDeque<ChangeSet>,
     ) {
-        let Some(subdocs) = self.changes.subdocs.take() else { return };
+        let Some(subdocs) = self.guard.state.changes.subdocs.take() else { return };
         let doc = self.doc;
         let events = &doc.inner().events;
         let removed = if events.subdocs.is_empty() {
@@ -95,7 +95,7 @@ impl TransactionMut<'_> {
         };
         for removed in removed.iter().filter(|removed| removed.is_placed()) {
             removed.destroy_noting(Some(self), panicked);
-            if let Some(subdocs) = self.changes.subdocs.take() {
+            if let Some(subdocs) = self.guard.state.changes.subdocs.take() {
                 let mut changes = ChangeSet::default();
                 changes.subdocs = Some(subdocs);
                 follow_ups.push_back(changes);

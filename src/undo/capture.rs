@@ -116,7 +116,7 @@ fn deleted_order(txn: &TransactionMut<'_>) -> Vec<ClientID> {
     let store = txn.store_ref();
     let mut order = Vec::new();
     let mut last = None;
-    for range in &txn.changes.deleted {
+    for range in &txn.changes().deleted {
         if last.replace(range.client) != Some(range.client) && !order.contains(&range.client) {
             order.push(range.client);
         }
@@ -129,7 +129,7 @@ fn deleted_order(txn: &TransactionMut<'_>) -> Vec<ClientID> {
 
 /// The clients of the insertions in the order in which the document got to know them; empty if there is at most one.
 fn inserted_order(txn: &TransactionMut<'_>) -> Vec<ClientID> {
-    let inserted = txn.changes.inserted();
+    let inserted = txn.changes().inserted();
     if inserted.len() < 2 {
         return Vec::new();
     }

@@ -57,7 +57,7 @@ fn index(txn: &TransactionMut<'_>) -> FxHashMap<BranchIdx, Changed> {
     let store = txn.store_ref();
     let mut types: FxHashMap<BranchIdx, Changed> = FxHashMap::default();
     let mut seen: FxHashSet<(BranchIdx, KeyIdx)> = FxHashSet::default();
-    for (branch, key) in &txn.changes.touched {
+    for (branch, key) in &txn.changes().touched {
         let changed = types.entry(*branch).or_default();
         if key.is_none() {
             changed.children = true;
@@ -70,7 +70,7 @@ fn index(txn: &TransactionMut<'_>) -> FxHashMap<BranchIdx, Changed> {
             types.entry(item.parent).or_default().items.push(slot);
         }
     };
-    for (client, before) in txn.changes.inserted() {
+    for (client, before) in txn.changes().inserted() {
         for (clock, slot) in store.client(*client).blocks.iter_from(*before) {
             let item = &store.items[slot];
             // What came and went in one transaction is no change.
@@ -81,7 +81,7 @@ fn index(txn: &TransactionMut<'_>) -> FxHashMap<BranchIdx, Changed> {
     }
     for range in txn.deleted_ranges() {
         let end = range.clock + range.len;
-        let before = txn.changes.state_before(range.client, store.state(range.client));
+        let before = txn.changes().state_before(range.client, store.state(range.client));
         let blocks = store.client(range.client).blocks.iter_from(range.clock);
         for (_, slot) in blocks.take_while(|(clock, _)| *clock < end) {
             let item = &store.items[slot];
@@ -101,7 +101,7 @@ fn index(txn: &TransactionMut<'_>) -> FxHashMap<BranchIdx, Changed> {
 
 /// Whether a unit is new in this transaction.
 pub(super) fn adds(txn: &TransactionMut<'_>, id: Id) -> bool {
-    id.clock >= txn.changes.state_before(id.client, txn.store_ref().state(id.client))
+    id.clock >= txn.changes().state_before(id.client, txn.store_ref().state(id.client))
 }
 
 /// Whether a unit was deleted in this transaction.
@@ -148,7 +148,7 @@ pub(super) struct Piece {
 pub(super) fn pieces(txn: &TransactionMut<'_>, item: &Item, mut call: impl FnMut(Piece)) {
     let start = item.id.clock;
     let state = txn.store_ref().state(item.id.client);
-    let before = txn.changes.state_before(item.id.client, state).clamp(start, item.end());
+    let before = txn.changes().state_before(item.id.client, state).clamp(start, item.end());
     if item.is_deleted() {
         if before == start {
             return;
