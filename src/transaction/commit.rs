@@ -19,6 +19,7 @@
 //! A callback that panics stops nothing: the other callbacks are called, the commit is completed, and the first panic
 //! goes on when all is done (Yjs: `callAll` and `finally`).
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::resume_unwind;
 
