@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use yatta_encoding::block::{
     BLOCK_GC_REF_NUMBER, BLOCK_ITEM_DELETED_REF_NUMBER, BLOCK_ITEM_STRING_REF_NUMBER, BLOCK_SKIP_REF_NUMBER,
-    Block, Content, Head, Item as WireItem, Parent, TypeTag, UpdateReader,
+    Block, Content, Head, Item as WireItem, Parent, TypeTag, UpdateReader, WeakScope,
 };
 use yatta_encoding::{Any, ClientID, Cursor, DecoderV2, Error, ID, UpdateDecoder, Value};
 
@@ -329,7 +329,15 @@ impl Builder {
             Content::Format(key, value) => {
                 (Kind::Format, UpdateContent::Format(self.name(&key), value.into_owned()))
             }
-            Content::Type(tag) => (Kind::Type, UpdateContent::Type(tag.into_owned())),
+            Content::Type(tag) => {
+                // A weak link waits for the clients of what it quotes.
+                for end in tag.extra.iter().flat_map(|link| [&link.start, &link.end]) {
+                    if let WeakScope::Relative(id) = end {
+                        self.client(id.client);
+                    }
+                }
+                (Kind::Type, UpdateContent::Type(tag.into_owned()))
+            }
             Content::Any(values) => (Kind::Any, UpdateContent::Any(few(values.into_owned()))),
             Content::Doc { guid, options } => {
                 (Kind::Doc, UpdateContent::Doc(Arc::from(guid.as_ref()), options.into_owned()))

@@ -6,6 +6,7 @@
 
 use smallvec::SmallVec;
 use yatta_encoding::ID;
+use yatta_encoding::block::WeakScope;
 
 use super::delete::delete_range;
 use super::integrate::{IncomingParent, integrate, integrate_collected};
@@ -254,7 +255,22 @@ impl<'u> Run<'u> {
                 }
             }
         }
-        None
+        if block.kind == Kind::Type { self.missing_quoted(store, client, block) } else { None }
+    }
+
+    /// As [`Self::missing`] for what a weak link quotes: it waits for the ends of its range.
+    fn missing_quoted(&self, store: &Store, client: ClientIdx, block: &UpdateBlock) -> Option<u32> {
+        let UpdateContent::Type(tag) = &self.update.contents[block.content.0 as usize] else { return None };
+        let link = tag.extra.as_ref()?;
+        let ends = [&link.start, &link.end].into_iter().filter_map(|end| match end {
+            WeakScope::Relative(id) => Some(id),
+            WeakScope::Nested(_) | WeakScope::Root(_) => None,
+        });
+        let missing =
+            |id: &&ID| id.client != store.client(client).id && store.state_of(id.client) <= id.clock;
+        let id = ends.into_iter().find(missing)?;
+        let place = self.update.clients.iter().position(|known| *known == id.client);
+        place.map(|place| place as u32)
     }
 
     fn integrate(

@@ -9,6 +9,7 @@ use crate::block::content::Content;
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx};
 use crate::block::item::{Flags, Id, Kind};
 use crate::change::{ChangeSet, RemovedSubdoc};
+use crate::engine::link::{link_deleted, quoted_deleted};
 use crate::engine::split::split;
 use crate::store::Store;
 
@@ -77,9 +78,13 @@ fn delete_one(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) -> Opti
         changes.candidates.push(item.right);
     }
     changes.touch(item.parent, key);
+    if item.flags.has(Flags::LINKED) {
+        quoted_deleted(store, changes, slot, key);
+    }
     match item.kind() {
         Kind::Type => {
             let Content::Type(branch) = *store.boxed(&item) else { unreachable!("{item:?} is a type") };
+            link_deleted(store, changes, branch);
             Some(branch)
         }
         Kind::Doc => {

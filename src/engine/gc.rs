@@ -82,5 +82,8 @@ fn collect_child(store: &mut Store, slot: ItemIdx, open: &mut Vec<BranchIdx>) {
     assert!(item.is_deleted(), "I7: {item:?} lives in a type that is collected");
     drop_content(store, slot, open);
     store.redone.remove(&item.id);
+    if item.flags.has(Flags::LINKED) {
+        store.links.take(slot);
+    }
     store.items[slot] = Item::bare(Kind::Gc, item.id, item.len);
 }

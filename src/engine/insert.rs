@@ -175,7 +175,11 @@ fn can_extend(store: &Store, left: ItemIdx, right: ItemIdx, kind: Kind) -> bool 
         && !item.flags.has(PINNED | Flags::KEEP)
         && match right.some() {
             None => item.right_origin.is_none(),
-            Some(right) => store.items[right].id == item.right_origin,
+            // Beside what is quoted an item of its own is marked.
+            Some(right) => {
+                let right = &store.items[right];
+                right.id == item.right_origin && !right.flags.has(Flags::LINKED)
+            }
         }
 }
 

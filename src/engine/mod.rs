@@ -2,7 +2,7 @@
 //!
 //! `place` links an item, `split` cuts one, `integrate` finds the place of a remote one, `delete` deletes, `gc` and
 //! `squash` tidy up at the commit, `apply` takes in an update, `redo` brings deleted content back, `runs` reads a text at a
-//! snapshot.
+//! snapshot, `link` marks what weak links quote.
 
 pub(crate) mod apply;
 pub(crate) mod clean;
@@ -12,6 +12,7 @@ pub(crate) mod format;
 pub(crate) mod gc;
 pub(crate) mod insert;
 pub(crate) mod integrate;
+pub(crate) mod link;
 pub(crate) mod pending;
 pub(crate) mod place;
 pub(crate) mod redo;

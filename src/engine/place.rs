@@ -5,6 +5,7 @@
 use yatta_encoding::Value;
 
 use super::delete::delete;
+use super::link::{beside_quoted, inherit, join, link_placed, touch_links};
 use super::squash::may_merge;
 use crate::block::content::{Content, SubdocContent};
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx, KeyIdx};
@@ -112,10 +113,19 @@ pub(crate) fn place(store: &mut Store, changes: &mut ChangeSet, mut item: Item) 
     store.client_mut(client).blocks.push(item.id.clock, slot);
     link(store, changes.bulk, &item, slot, key);
     if key.is_some() && item.right.is_none() && item.left.is_some() {
+        if store.items[item.left].flags.has(Flags::LINKED) {
+            inherit(store, item.left, slot);
+        }
         delete(store, changes, item.left);
+    }
+    if key.is_none() && beside_quoted(store, &item) {
+        join(store, slot);
     }
     content_placed(store, changes, &item, slot);
     changes.touch(item.parent, key);
+    if store.items[slot].flags.has(Flags::LINKED) {
+        touch_links(store, changes, slot, key);
+    }
     if item.left.is_some() && may_merge(&store.items[item.left], &item) {
         changes.candidates.push(slot);
     }
@@ -165,6 +175,7 @@ fn content_placed(store: &mut Store, changes: &mut ChangeSet, item: &Item, slot:
         Kind::Type => {
             let Content::Type(branch) = *store.boxed(item) else { unreachable!("{item:?} is a type") };
             store.branches[branch].item = slot;
+            link_placed(store, changes, branch);
         }
         Kind::Format => store.branches[item.parent].has_formats = true,
         Kind::Doc => {

@@ -39,6 +39,9 @@ pub(crate) fn split(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, o
     if item.right.is_some() {
         store.items[item.right].left = right_slot;
     }
+    if item.flags.has(Flags::LINKED) {
+        store.links.copy(slot, right_slot);
+    }
     if item.is_item() {
         relink(store, &item, slot, right_slot);
     }

@@ -22,6 +22,14 @@ impl Store {
             |slot: &&ItemIdx| self.items[**slot].kind() == Kind::Doc && !self.items[**slot].is_deleted();
         let subdocs: BTreeSet<ItemIdx> = linked.keys().filter(holds_doc).copied().collect();
         assert_eq!(self.subdocs, subdocs, "sub-documents, and live items that hold one");
+        self.links.check(|slot, link| {
+            assert!(linked.contains_key(&slot), "{link:?} quotes {slot:?}, which is no item");
+            assert!(self.items[slot].flags.has(Flags::LINKED), "{link:?} quotes {:?}", self.items[slot]);
+            assert!(
+                self.branches[link].tag.link.is_some(),
+                "{slot:?} is quoted by {link:?}, which is no link"
+            );
+        });
         let mut in_branches = 0;
         for branch in 0..self.branches.len() as u32 {
             in_branches += self.check_branch(BranchIdx(branch), &linked);

@@ -30,6 +30,21 @@ impl Store {
         self.client(item.id.client).text.slice(item.content, self.text_end(item))
     }
 
+    /// A part of the text of a string item, from and to these units. What is left of half a surrogate pair at its start
+    /// is left out, and one at its end is there as a whole.
+    #[cfg(feature = "weak")]
+    pub(crate) fn text_part(&self, item: &Item, from: u32, to: u32) -> &str {
+        let text = &self.client(item.id.client).text;
+        let byte = |units: u32| {
+            if units >= item.len {
+                return self.text_end(item);
+            }
+            let (byte, inside) = text.byte_at(item.content, units);
+            if inside { byte + 4 } else { byte }
+        };
+        text.slice(byte(from), byte(to))
+    }
+
     /// The length of the content in the document's offset kind, deleted or not.
     #[inline]
     pub(crate) fn width(&self, item: &Item) -> u32 {

@@ -7,6 +7,7 @@ pub(crate) mod check;
 pub(crate) mod clock_list;
 pub(crate) mod content;
 pub(crate) mod find;
+pub(crate) mod links;
 pub(crate) mod pending;
 
 use std::any::Any as StdAny;
@@ -25,6 +26,7 @@ use crate::block::text_buffer::TextBuffer;
 use crate::branch::node::{BranchNode, Branches, Tag};
 use crate::branch::tree;
 use clock_list::ClockList;
+use links::Links;
 use pending::Pending;
 
 /// How indices and lengths of text are counted in the API. It never touches the wire.
@@ -66,6 +68,8 @@ pub struct Store {
     pub(crate) subdocs: BTreeSet<ItemIdx>,
     /// The ids of the copies that undo managers made of deleted items.
     pub(crate) redone: FxHashMap<Id, Id>,
+    /// What weak links quote.
+    pub(crate) links: Links,
     /// This document's own client.
     pub(crate) me: ClientIdx,
     pub(crate) offset_kind: OffsetKind,
@@ -100,6 +104,7 @@ impl Store {
             pending: Pending::default(),
             subdocs: BTreeSet::new(),
             redone: FxHashMap::default(),
+            links: Links::default(),
             me: ClientIdx(0),
             offset_kind,
             skip_gc,

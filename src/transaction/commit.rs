@@ -35,6 +35,7 @@ use crate::block::index::BranchIdx;
 use crate::branch::node::TREE_MIN;
 use crate::change::ChangeSet;
 use crate::engine::{clean, gc, squash};
+use crate::store::Store;
 
 impl TransactionMut<'_> {
     /// Commits: tells observers, tidies up, emits the update. Dropping the transaction does the same. Doing it twice does
@@ -151,9 +152,7 @@ impl TransactionMut<'_> {
         let store = self.store_ref();
         let mut listeners: Vec<(BranchPtr, BTreeMap<usize, Vec<BranchPtr>>)> = Vec::new();
         for branch in changed {
-            let mut at = Some(*branch);
-            let mut depth = 0;
-            while let Some(ancestor) = at {
+            each_holder(store, *branch, |ancestor, depth| {
                 if let Some(handle) = BranchPtr::existing(store, ancestor)
                     && !handle.deep_observers.is_empty()
                 {
@@ -163,10 +162,8 @@ impl TransactionMut<'_> {
                     });
                     listeners[place].1.entry(depth).or_default().push(BranchPtr::of(store, *branch));
                 }
-                let item = store.branches[ancestor].item;
-                at = item.some().map(|item| store.items[item].parent);
-                depth += 1;
-            }
+                true
+            });
         }
         for (handle, events) in listeners {
             let events: Vec<BranchPtr> = events.into_values().flatten().collect();
@@ -270,16 +267,42 @@ impl TransactionMut<'_> {
             let mut seen = rustc_hash::FxHashSet::default();
             let mut handles = Vec::new();
             for branch in self.changed_types() {
-                let mut at = Some(branch);
-                while let Some(branch) = at
-                    && seen.insert(branch)
-                {
-                    handles.push(BranchPtr::of(store, branch));
-                    at = store.branches[branch].item.some().map(|item| store.items[item].parent);
-                }
+                each_holder(store, branch, |holder, _| {
+                    let first = seen.insert(holder);
+                    if first {
+                        handles.push(BranchPtr::of(store, holder));
+                    }
+                    first
+                });
             }
             handles
         })
+    }
+}
+
+/// Calls back with a type and those that it is in, each with the number of steps from there down to it; then, each once,
+/// with the weak links that quote one of these and the types that they are in, as if these held all of the document. What
+/// is above a type for which `call` returns false is left out.
+fn each_holder(store: &Store, branch: BranchIdx, mut call: impl FnMut(BranchIdx, usize) -> bool) {
+    let mut links: Vec<BranchIdx> = Vec::new();
+    let mut seen = rustc_hash::FxHashSet::default();
+    let mut depth = 0;
+    let mut next = Some(branch);
+    let mut place = 0;
+    while let Some(start) = next {
+        let mut at = Some(start);
+        while let Some(holder) = at
+            && (store.links.is_empty() || seen.insert(holder))
+            && call(holder, depth)
+        {
+            at = store.branches[holder].item.some().map(|item| {
+                links.extend(store.links.of(item));
+                store.items[item].parent
+            });
+            depth += usize::from(place == 0 && at.is_some());
+        }
+        next = links.get(place).copied();
+        place += 1;
     }
 }
 

@@ -9,6 +9,8 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use yatta_encoding::ID;
+#[cfg(feature = "weak")]
+use yatta_encoding::block::WeakTag;
 
 use super::registry::Registry;
 use super::{Origin, TransactionMut, family};
@@ -44,6 +46,9 @@ pub struct Branch {
     kind: AtomicU8,
     /// The node name of an XML element or hook.
     node_name: Option<Arc<str>>,
+    /// What a weak link quotes.
+    #[cfg(feature = "weak")]
+    link: Option<Arc<WeakTag<'static>>>,
     /// See [`family`].
     parent: Weak<Self>,
     first_child: Mutex<Weak<Self>>,
@@ -70,6 +75,12 @@ impl Branch {
     /// The node name of an XML element or hook.
     pub(crate) fn node_name(&self) -> Option<&Arc<str>> {
         self.node_name.as_ref()
+    }
+
+    /// What a weak link quotes.
+    #[cfg(feature = "weak")]
+    pub(crate) fn link(&self) -> Option<&WeakTag<'static>> {
+        self.link.as_deref()
     }
 
     /// The type that holds this one; none any more once that was collected and nobody has its handle.
@@ -233,6 +244,8 @@ pub(super) fn new_handle(store: &Store, idx: BranchIdx, parent: Weak<Branch>) ->
         id,
         kind: AtomicU8::new(node.tag.kind),
         node_name: node.tag.name.clone(),
+        #[cfg(feature = "weak")]
+        link: node.tag.link.clone(),
         parent,
         first_child: Mutex::new(Weak::new()),
         observers: Registry::default(),

@@ -30,6 +30,9 @@ pub enum In {
     XmlText(XmlDeltaPrelim),
     /// A sub-document.
     Doc(Doc),
+    /// A weak link.
+    #[cfg(feature = "weak")]
+    WeakLink(super::weak::WeakPrelim<BranchPtr>),
 }
 
 impl Prelim for In {
@@ -45,6 +48,8 @@ impl Prelim for In {
             Self::XmlElement(node) => TypeRef::XmlElement(std::sync::Arc::clone(&node.tag)),
             Self::XmlFragment(_) => TypeRef::XmlFragment,
             Self::XmlText(_) => TypeRef::XmlText,
+            #[cfg(feature = "weak")]
+            Self::WeakLink(link) => TypeRef::WeakLink(std::sync::Arc::clone(link.source())),
         };
         (ItemContent::Type(kind), Some(self))
     }
@@ -58,6 +63,8 @@ impl Prelim for In {
             Self::XmlElement(node) => node.integrate(txn, inner_ref),
             Self::XmlFragment(node) => node.integrate(txn, inner_ref),
             Self::XmlText(node) => node.integrate(txn, inner_ref),
+            #[cfg(feature = "weak")]
+            Self::WeakLink(_) => {}
         }
     }
 

@@ -143,6 +143,14 @@ pub trait Map: AsRef<Branch> + Sized {
         value
     }
 
+    /// Makes a weak link to the value of a key, whatever that will be; `None` if the key was never set. Cost O(1).
+    #[cfg(feature = "weak")]
+    fn link<T: ReadTxn>(&self, txn: &T, key: &str) -> Option<super::weak::WeakPrelim<Self>> {
+        let store = txn.store();
+        let entry = self.as_ref().node(store)?.map.get(store.known_key(key)?).some()?;
+        Some(super::weak::WeakPrelim::to_entry(store.public_id(store.items[entry].id)))
+    }
+
     /// Returns the value of a key, if it is set. Cost O(1).
     fn get<T: ReadTxn>(&self, txn: &T, key: &str) -> Option<Out> {
         let store = txn.store();

@@ -16,6 +16,8 @@ mod subdoc;
 pub mod text;
 mod txn;
 mod type_ref;
+#[cfg(feature = "weak")]
+pub mod weak;
 pub mod xml;
 
 use std::collections::VecDeque;

@@ -36,6 +36,9 @@ pub enum Out {
     YXmlText(XmlTextRef),
     /// A sub-document.
     YDoc(Doc),
+    /// A weak link.
+    #[cfg(feature = "weak")]
+    YWeakLink(super::weak::WeakRef<BranchPtr>),
     /// A type whose kind is not known yet.
     UndefinedRef(BranchPtr),
 }
@@ -70,6 +73,8 @@ impl Out {
             Self::YXmlFragment(node) => node.get_string(txn),
             Self::YXmlText(node) => node.get_string(txn),
             Self::YDoc(doc) => doc.to_string(),
+            #[cfg(feature = "weak")]
+            Self::YWeakLink(link) => super::weak::WeakRef::<TextRef>::from(link).get_string(txn),
             Self::UndefinedRef(_) => String::new(),
         }
     }
@@ -88,6 +93,8 @@ impl Out {
             Self::YXmlElement(node) => of(node),
             Self::YXmlFragment(node) => of(node),
             Self::YXmlText(node) => of(node),
+            #[cfg(feature = "weak")]
+            Self::YWeakLink(link) => Some(BranchPtr::from(link.as_ref())),
             Self::UndefinedRef(branch) => Some(branch.clone()),
         }
     }
@@ -102,6 +109,8 @@ impl Out {
             TYPE_REFS_XML_ELEMENT => Self::YXmlElement(handle.into()),
             TYPE_REFS_XML_FRAGMENT => Self::YXmlFragment(handle.into()),
             TYPE_REFS_XML_TEXT => Self::YXmlText(handle.into()),
+            #[cfg(feature = "weak")]
+            yatta_encoding::block::TYPE_REFS_WEAK => Self::YWeakLink(handle.into()),
             _ => Self::UndefinedRef(handle),
         }
     }
@@ -123,7 +132,7 @@ impl Out {
             Content::Any(values) => Self::Any(values[offset as usize].any().clone()),
             Content::Json(values) => {
                 let text = &values[offset as usize];
-                Self::Any(Any::from_json(text).unwrap_or(Any::Undefined))
+                Self::Any(Any::json_parse(text).unwrap_or(Any::Undefined))
             }
             Content::Binary(bytes) => Self::Any(Any::from(bytes.as_ref())),
             Content::Embed(value) => Self::Any(Value::any(value).clone()),
@@ -146,6 +155,8 @@ impl ToJson for Out {
             Self::YXmlFragment(node) => Any::from(node.get_string(txn)),
             Self::YXmlText(node) => Any::from(node.get_string(txn)),
             Self::YDoc(doc) => super::subdoc::guid_to_json(doc),
+            #[cfg(feature = "weak")]
+            Self::YWeakLink(_) => Any::Undefined,
             Self::UndefinedRef(_) => Any::Undefined,
         }
     }
@@ -207,6 +218,8 @@ impl super::AsPrelim for Out {
             Self::YXmlFragment(node) => In::XmlFragment(node.as_prelim(txn)),
             Self::YXmlText(node) => In::XmlText(node.as_prelim(txn)),
             Self::YDoc(doc) => In::Doc(doc.clone()),
+            #[cfg(feature = "weak")]
+            Self::YWeakLink(link) => In::WeakLink(super::weak::WeakPrelim::from(link.clone())),
             Self::UndefinedRef(_) => In::Any(Any::Undefined),
         }
     }

@@ -28,6 +28,9 @@ pub enum TypeRef {
     XmlText,
     /// A sub-document.
     SubDoc,
+    /// A weak link to this.
+    #[cfg(feature = "weak")]
+    WeakLink(Arc<super::weak::LinkSource>),
     /// A root that came with an update and was not yet asked for by kind.
     Undefined,
 }
@@ -44,6 +47,8 @@ impl TypeRef {
             Self::XmlHook => TYPE_REFS_XML_HOOK,
             Self::XmlText => TYPE_REFS_XML_TEXT,
             Self::SubDoc => TYPE_REFS_DOC,
+            #[cfg(feature = "weak")]
+            Self::WeakLink(_) => yatta_encoding::block::TYPE_REFS_WEAK,
             Self::Undefined => TYPE_REFS_UNDEFINED,
         }
     }
@@ -53,7 +58,14 @@ impl TypeRef {
             Self::XmlElement(name) => Some(Arc::clone(name)),
             _ => None,
         };
-        Tag { kind: self.kind(), name, link: None }
+        #[cfg(feature = "weak")]
+        let link = match self {
+            Self::WeakLink(source) => Some(Arc::new(source.tag())),
+            _ => None,
+        };
+        #[cfg(not(feature = "weak"))]
+        let link = None;
+        Tag { kind: self.kind(), name, link }
     }
 }
 

@@ -466,7 +466,11 @@ impl<'a> Reader<'a> {
             6 => (Content::Format(self.string()?, self.string()?), 1),
             7 => {
                 let kind = self.uint()?;
-                let name = if matches!(kind, 3 | 5) { Some(self.string()?) } else { None };
+                let name = match kind {
+                    3 | 5 => Some(self.string()?),
+                    7 => Some(self.weak_link()?),
+                    _ => None,
+                };
                 (Content::Type(kind, name), 1)
             }
             8 => {
@@ -476,6 +480,21 @@ impl<'a> Reader<'a> {
             9 => (Content::Doc(self.string()?, self.raw_any()?), 1),
             other => return Err(format!("wire: unknown content {other} at {}", self.at)),
         })
+    }
+
+    /// The range of a weak link, spelled out.
+    fn weak_link(&mut self) -> Result<String, String> {
+        let flags = self.uint()?;
+        let mut end = |unbounded: u64| -> Result<String, String> {
+            Ok(match (flags & unbounded != 0, flags & 32 != 0) {
+                (true, true) => self.string()?,
+                (true, false) => format!("nested {:?}", self.id()?),
+                (false, _) => format!("{:?}", self.id()?),
+            })
+        };
+        let start = end(8)?;
+        let end = if flags & (1 | 16) == 0 { start.clone() } else { end(16)? };
+        Ok(format!("{flags:#b} {start} to {end}"))
     }
 
     fn deletes(&mut self, v2: bool) -> Result<Deletes, String> {

@@ -83,12 +83,21 @@ impl Any {
         write(self, encoder, Form::Plain);
     }
 
-    /// Reads JSON text as `JSON.parse` does: integers beyond 2^53 become floats.
+    /// Reads JSON text. Integers of 64 bits stay integers, also those beyond 2^53, which JavaScript would round; see
+    /// [`Self::json_parse`].
     ///
     /// # Errors
     /// [`Error::InvalidJSON`], or [`Error::Custom`] for what is nested too deep.
     pub fn from_json(src: &str) -> Result<Self, Error> {
-        json::parse(src)
+        json::parse(src, json::Integers::All)
+    }
+
+    /// Reads JSON text as `JSON.parse` does: integers beyond 2^53 become floats. So is read what peers wrote.
+    ///
+    /// # Errors
+    /// [`Error::InvalidJSON`], or [`Error::Custom`] for what is nested too deep.
+    pub fn json_parse(src: &str) -> Result<Self, Error> {
+        json::parse(src, json::Integers::Safe)
     }
 
     /// Appends JSON text exactly as `JSON.stringify` writes it (`null` for a bare `undefined`).

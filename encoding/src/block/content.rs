@@ -75,7 +75,7 @@ fn normal_json(text: Cow<'_, str>) -> Result<Cow<'_, str>, Error> {
         return Ok(text);
     }
     let mut normal = String::with_capacity(text.len());
-    Any::from_json(&text)?.to_json(&mut normal);
+    Any::json_parse(&text)?.to_json(&mut normal);
     Ok(if normal == text { text } else { Cow::Owned(normal) })
 }
 

@@ -128,7 +128,7 @@ impl Decoder for DecoderV1<'_> {
     }
 
     fn read_json(&mut self) -> Result<Any, Error> {
-        Any::from_json(self.cursor.take_str()?)
+        Any::json_parse(self.cursor.take_str()?)
     }
 
     fn read_key(&mut self) -> Result<Arc<str>, Error> {

@@ -233,7 +233,7 @@ pub trait Decoder: Read {
     /// Reads a value as JSON text (version 1) or in binary (version 2).
     ///
     /// # Errors
-    /// Those of [`Any::from_json`] and [`Any::decode`].
+    /// Those of [`Any::json_parse`] and [`Any::decode`].
     fn read_json(&mut self) -> Result<Any, Error>;
 
     /// Reads a key.
@@ -265,7 +265,7 @@ pub trait Decoder: Read {
     /// Reads a value as JSON text (version 1) or in binary, BigInts included (version 2).
     ///
     /// # Errors
-    /// Those of [`Any::from_json`] and [`Any::decode`].
+    /// Those of [`Any::json_parse`] and [`Any::decode`].
     fn read_json_value(&mut self) -> Result<Value, Error> {
         self.read_json().map(Value::Plain)
     }

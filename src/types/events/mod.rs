@@ -15,12 +15,16 @@ mod path;
 #[cfg(test)]
 mod tests;
 pub(crate) mod text;
+#[cfg(feature = "weak")]
+mod weak;
 mod xml;
 
 use std::any::{Any as StdAny, TypeId};
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
+#[cfg(feature = "weak")]
+use yatta_encoding::block::TYPE_REFS_WEAK;
 use yatta_encoding::block::{
     TYPE_REFS_ARRAY, TYPE_REFS_MAP, TYPE_REFS_TEXT, TYPE_REFS_UNDEFINED, TYPE_REFS_XML_ELEMENT,
     TYPE_REFS_XML_FRAGMENT, TYPE_REFS_XML_HOOK, TYPE_REFS_XML_TEXT,
@@ -36,6 +40,8 @@ pub use array::{ArrayEvent, Change};
 pub use map::{EntryChange, MapEvent};
 pub use observe::{DeepObservable, Observable};
 pub use text::TextEvent;
+#[cfg(feature = "weak")]
+pub use weak::WeakEvent;
 pub use xml::{XmlEvent, XmlTextEvent};
 
 /// What the events of one type in one transaction have in common, worked out when it is first asked for.
@@ -65,6 +71,9 @@ pub enum Event {
     XmlFragment(XmlEvent),
     /// An XML text changed.
     XmlText(XmlTextEvent),
+    /// What a weak link quotes changed.
+    #[cfg(feature = "weak")]
+    Weak(WeakEvent),
 }
 
 impl Event {
@@ -108,6 +117,8 @@ impl Event {
                 Self::XmlFragment(XmlEvent::new(kind, txn, source(target)?))
             }
             TYPE_REFS_XML_TEXT => Self::XmlText(XmlTextEvent::new(source(target)?)),
+            #[cfg(feature = "weak")]
+            TYPE_REFS_WEAK => Self::Weak(WeakEvent::new(source(target)?)),
             _ => return None,
         })
     }
@@ -120,6 +131,8 @@ impl Event {
             Self::Map(event) => event,
             Self::XmlFragment(event) => event,
             Self::XmlText(event) => event,
+            #[cfg(feature = "weak")]
+            Self::Weak(event) => event,
         }
     }
 
@@ -131,6 +144,8 @@ impl Event {
             Self::Map(event) => event.path(),
             Self::XmlFragment(event) => event.path(),
             Self::XmlText(event) => event.path(),
+            #[cfg(feature = "weak")]
+            Self::Weak(event) => event.path(),
         }
     }
 
@@ -146,6 +161,8 @@ impl Event {
                 XmlOut::Fragment(node) => Out::YXmlFragment(node.clone()),
                 XmlOut::Text(node) => Out::YXmlText(node.clone()),
             },
+            #[cfg(feature = "weak")]
+            Self::Weak(event) => Out::YWeakLink(event.as_target()),
         }
     }
 }
@@ -176,6 +193,11 @@ as_event! {
     MapEvent: "a map",
     XmlEvent: "an XML node",
     XmlTextEvent: "an XML text",
+}
+
+#[cfg(feature = "weak")]
+as_event! {
+    WeakEvent: "a weak link",
 }
 
 /// The events of one transaction in the order of their depth: what changed in a type and in those within it.

@@ -28,6 +28,8 @@ pub use traits::{Attributes, Xml, XmlFragment};
 pub use walker::{Siblings, TreeWalker, XmlNodes};
 
 pub(crate) use text::XmlView;
+#[cfg(feature = "weak")]
+pub(crate) use write::range_string;
 
 pub use super::events::{XmlEvent, XmlTextEvent};
 pub use super::map::{Map, MapRef};

@@ -28,8 +28,23 @@ const OBJECT: &str = "[object Object]";
 /// The text of a type, taken as one of this kind.
 pub(crate) fn string_of(store: &Store, branch: &Branch, kind: u8) -> String {
     let Some(branch) = branch.resolve(store) else { return String::new() };
-    let mut writer = Writer { store, out: String::new(), open: Vec::new() };
+    let mut writer = Writer { store, out: String::new(), open: Vec::new(), part: None };
     writer.node(branch, kind);
+    writer.finish()
+}
+
+/// The text of a range of an XML text, with the formats that are in force there.
+#[cfg(feature = "weak")]
+pub(crate) fn range_string(store: &Store, mut range: crate::engine::link::Pieces) -> String {
+    let Some(first) = range.first().some() else { return String::new() };
+    let text = store.items[first].parent;
+    let mut pieces = rustc_hash::FxHashMap::default();
+    while let Some((slot, from, to)) = range.next(store) {
+        pieces.insert(slot, (from, to));
+    }
+    let part = Some(Part { text, pieces });
+    let mut writer = Writer { store, out: String::new(), open: Vec::new(), part };
+    writer.text(store.branches[text].start, Attributes::new());
     writer.finish()
 }
 
@@ -42,7 +57,9 @@ pub(crate) fn value_string(store: &Store, value: &Out) -> String {
             out
         }
         other => match other.branch().and_then(|branch| branch.resolve(store)) {
-            Some(branch) => Writer { store, out: String::new(), open: vec![Step::Node(branch)] }.finish(),
+            Some(branch) => {
+                Writer { store, out: String::new(), open: vec![Step::Node(branch)], part: None }.finish()
+            }
             None => OBJECT.to_owned(),
         },
     }
@@ -66,9 +83,34 @@ struct Writer<'s> {
     out: String,
     /// The next step is the last.
     open: Vec<Step>,
+    /// Of one text only these pieces of items.
+    part: Option<Part>,
 }
 
-impl Writer<'_> {
+/// Pieces of the items of a text.
+struct Part {
+    text: BranchIdx,
+    pieces: rustc_hash::FxHashMap<ItemIdx, (u32, u32)>,
+}
+
+impl<'s> Writer<'s> {
+    /// Whether an item of a text is to be written.
+    fn is_within(&self, slot: ItemIdx) -> bool {
+        let part = self.part.as_ref().filter(|part| part.text == self.store.items[slot].parent);
+        part.is_none_or(|part| part.pieces.contains_key(&slot))
+    }
+
+    /// As much of the text of a string item as is to be written.
+    fn text_within(&self, slot: ItemIdx) -> &'s str {
+        let item = &self.store.items[slot];
+        #[cfg(feature = "weak")]
+        if let Some(part) = self.part.as_ref().filter(|part| part.text == item.parent) {
+            let (from, to) = part.pieces.get(&slot).copied().unwrap_or_default();
+            return self.store.text_part(item, from, to);
+        }
+        self.store.text(item)
+    }
+
     fn finish(mut self) -> String {
         while let Some(step) = self.open.pop() {
             match step {
@@ -164,15 +206,16 @@ impl Writer<'_> {
         while let Some(slot) = at.some() {
             let item = &store.items[slot];
             at = item.right;
-            if item.is_deleted() {
+            if item.is_deleted() || (item.kind() != Kind::Format && !self.is_within(slot)) {
                 continue;
             }
             match item.kind() {
-                Kind::String if !store.text(item).is_empty() => {
+                Kind::String if !self.text_within(slot).is_empty() => {
                     if tags.is_none() {
                         tags = Some(self.open_tags(&attributes));
                     }
-                    self.out.push_str(store.text(item));
+                    let text = self.text_within(slot);
+                    self.out.push_str(text);
                 }
                 Kind::Format => {
                     self.close_tags(tags.take());

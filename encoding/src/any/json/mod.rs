@@ -6,5 +6,5 @@ mod number;
 mod parse;
 mod write;
 
-pub(super) use parse::parse;
+pub(super) use parse::{Integers, parse};
 pub(super) use write::write;

@@ -1,6 +1,7 @@
 //! Reading JSON text as `JSON.parse` does.
 //!
-//! Integers that JavaScript holds exactly become integers, all other numbers floats. An escaped half of a
+//! Integers that JavaScript holds exactly become integers, and others of 64 bits too where they are asked for; all other
+//! numbers floats. An escaped half of a
 //! surrogate pair becomes U+FFFD, because a Rust string cannot hold it.
 
 use crate::any::entries::Entries;
@@ -15,9 +16,18 @@ enum Open {
     Object { key: String, entries: Entries },
 }
 
+/// Which numbers become integers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::any) enum Integers {
+    /// Those that JavaScript holds exactly.
+    Safe,
+    /// All of 64 bits.
+    All,
+}
+
 /// Parses the whole of `src`.
-pub(in crate::any) fn parse(src: &str) -> Result<Any, Error> {
-    let mut parser = Parser { src, at: 0 };
+pub(in crate::any) fn parse(src: &str, integers: Integers) -> Result<Any, Error> {
+    let mut parser = Parser { src, at: 0, integers };
     parser.document().map_err(|error| match error {
         // Malformed text: let serde_json say it, in the variant that callers know.
         Error::UnexpectedValue => {
@@ -30,6 +40,7 @@ pub(in crate::any) fn parse(src: &str) -> Result<Any, Error> {
 struct Parser<'a> {
     src: &'a str,
     at: usize,
+    integers: Integers,
 }
 
 impl<'a> Parser<'a> {
@@ -176,7 +187,8 @@ impl<'a> Parser<'a> {
         if is_integer
             && text != "-0"
             && let Ok(int) = text.parse::<i64>()
-            && int.unsigned_abs() <= Number::I64_MAX_SAFE_INTEGER.unsigned_abs()
+            && (self.integers == Integers::All
+                || int.unsigned_abs() <= Number::I64_MAX_SAFE_INTEGER.unsigned_abs())
         {
             return Ok(Number::Int(int));
         }
