@@ -3,9 +3,6 @@
 //! It names the element that it sticks to by id, or else the type at whose end it is. Bytes, JSON and results are those of
 //! Yjs; indices count in the document's offset kind. Making and resolving one costs O(log n).
 
-use std::sync::Arc;
-
-use serde::{Deserialize, Serialize};
 use yatta_encoding::ID;
 
 use crate::block::content::Content;
@@ -16,41 +13,13 @@ use crate::store::{OffsetKind, Store};
 use crate::transaction::{Branch, BranchID, BranchPtr};
 use crate::types::ReadTxn;
 
+pub use crate::ids::{Assoc, IndexScope, StickyIndex};
+
 #[cfg(test)]
 mod tests;
 mod wire;
 
-/// A place in a sequence that stays with the element at its right or left.
-///
-/// ```
-/// use yatta::{Assoc, Doc, IndexedSequence, Text, Transact};
-///
-/// let doc = Doc::new();
-/// let text = doc.get_or_insert_text("article");
-/// let mut txn = doc.transact_mut();
-/// text.insert(&mut txn, 0, "ac");
-/// let before_c = text.sticky_index(&txn, 1, Assoc::After).expect("1 is within the text");
-/// text.insert(&mut txn, 0, "xyz");
-/// assert_eq!(before_c.get_offset(&txn).map(|place| place.index), Some(4));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StickyIndex {
-    scope: IndexScope,
-    /// Which neighbour the place stays with.
-    pub assoc: Assoc,
-}
-
 impl StickyIndex {
-    /// Makes a place of its parts.
-    pub fn new(scope: IndexScope, assoc: Assoc) -> Self {
-        Self { scope, assoc }
-    }
-
-    /// Makes a place beside the element of this id.
-    pub fn from_id(id: ID, assoc: Assoc) -> Self {
-        Self::new(IndexScope::Relative(id), assoc)
-    }
-
     /// Makes the place at the end of a type (after) or at its start (before).
     pub fn from_type<T, B>(_txn: &T, branch: &B, assoc: Assoc) -> Self
     where
@@ -58,38 +27,6 @@ impl StickyIndex {
         B: AsRef<Branch>,
     {
         Self::new(IndexScope::from_id(branch.as_ref().id()), assoc)
-    }
-
-    /// Returns what the place is relative to.
-    #[inline]
-    pub fn scope(&self) -> &IndexScope {
-        &self.scope
-    }
-
-    /// Returns whether this is the end or start of a root type.
-    #[inline]
-    pub fn is_root(&self) -> bool {
-        matches!(self.scope, IndexScope::Root(_))
-    }
-
-    /// Returns whether this is the end or start of a nested type.
-    #[inline]
-    pub fn is_nested(&self) -> bool {
-        matches!(self.scope, IndexScope::Nested(_))
-    }
-
-    /// Returns whether this is beside an element.
-    #[inline]
-    pub fn is_relative(&self) -> bool {
-        matches!(self.scope, IndexScope::Relative(_))
-    }
-
-    /// Returns the id of the element that the place stays with, if it does.
-    pub fn id(&self) -> Option<&ID> {
-        match &self.scope {
-            IndexScope::Relative(id) => Some(id),
-            _ => None,
-        }
     }
 
     /// Returns the type and index where the place is now. Where the element was deleted and brought back by an undo of
@@ -217,17 +154,6 @@ fn edge(store: &Store, branch: BranchIdx, assoc: Assoc) -> u32 {
     if assoc == Assoc::After { store.branches[branch].len } else { 0 }
 }
 
-/// What a place is relative to.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum IndexScope {
-    /// An element of a sequence.
-    Relative(ID),
-    /// The end or start of a nested type, by the id of the item that holds it.
-    Nested(ID),
-    /// The end or start of a root type, by its name.
-    Root(Arc<str>),
-}
-
 impl IndexScope {
     /// Makes the scope that is a type.
     pub fn from_branch(branch: BranchPtr) -> Self {
@@ -240,17 +166,6 @@ impl IndexScope {
             BranchID::Root(name) => Self::Root(name),
         }
     }
-}
-
-/// Which neighbour a place stays with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(i8)]
-pub enum Assoc {
-    /// The element at its right; at the end, the end.
-    #[default]
-    After = 0,
-    /// The element at its left; at the start, the start.
-    Before = -1,
 }
 
 /// A sequence in which places can stick to their neighbours.
@@ -276,19 +191,4 @@ pub struct Offset {
     pub index: u32,
     /// Which neighbour the place stays with.
     pub assoc: Assoc,
-}
-
-impl std::fmt::Display for StickyIndex {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.assoc == Assoc::Before {
-            f.write_str("<")?;
-        }
-        if let Some(id) = self.id() {
-            write!(f, "{id}")?;
-        }
-        if self.assoc == Assoc::After {
-            f.write_str(">")?;
-        }
-        Ok(())
-    }
 }

@@ -11,6 +11,7 @@
 //! | `state_vector` | `StateVector`: the next clock of each client |
 //! | `snapshot` | `Snapshot`: a state vector and a delete set |
 //! | `wire` | the clock columns of a delete set in V1 and V2 |
+//! | `sticky` | `StickyIndex`, an element or type and a side |
 //! | `client_hasher` | the hasher in the signature of `StateVector::new` |
 //!
 //! All of them iterate in ascending order of client ids and write in descending order, as Yjs
@@ -25,6 +26,7 @@ mod id_ranges;
 mod id_set;
 mod snapshot;
 mod state_vector;
+mod sticky;
 mod wire;
 
 #[cfg(test)]
@@ -35,3 +37,4 @@ pub use self::id_map::{AttrRange, ContentAttribute, ContentAttributes, Diff, IdM
 pub use self::id_set::IdSet;
 pub use self::snapshot::Snapshot;
 pub use self::state_vector::StateVector;
+pub use self::sticky::{Assoc, IndexScope, StickyIndex};

@@ -31,7 +31,7 @@ use super::{
 };
 use crate::block::item::{Flags, Kind};
 use crate::engine::link::{Pieces, newest};
-use crate::sticky_index::{Assoc, IndexScope, StickyIndex};
+use crate::ids::{Assoc, IndexScope, StickyIndex};
 use crate::store::Store;
 use crate::transaction::{Branch, BranchPtr, TransactionMut};
 
