@@ -291,6 +291,7 @@ fn report(txn: &TransactionMut<'_>, event: &Event) -> Json {
             out["delta"] = text_delta(event.delta(txn));
             out["keys"] = keys(event.keys(txn));
         }
+        Event::Weak(_) => unreachable!("Yjs 13 has no weak links"),
     }
     out
 }

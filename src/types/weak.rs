@@ -389,7 +389,7 @@ impl<P: SharedRef> From<WeakPrelim<BranchPtr>> for WeakPrelim<P> {
 }
 
 #[expect(clippy::from_over_into, reason = "a From for any P would overlap with that of plain values")]
-impl<P> Into<EmbedPrelim<WeakPrelim<P>>> for WeakPrelim<P> {
+impl<P> Into<EmbedPrelim<Self>> for WeakPrelim<P> {
     fn into(self) -> EmbedPrelim<Self> {
         EmbedPrelim::Shared(self)
     }
