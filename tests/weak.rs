@@ -465,7 +465,7 @@ fn same_events(what: &str, ours: &[String], theirs: &[String], before: &[String]
 
 fn run(seed: u64, taste: Taste) -> u32 {
     // yrs cannot count wide characters in bytes; what counts never touches the wire.
-    let bytes = seed % 2 == 0;
+    let bytes = seed.is_multiple_of(2);
     let their_bytes = bytes && !taste.unicode;
     let ours = [ours::Peer::new(1, bytes), ours::Peer::new(2, bytes)];
     let theirs = [theirs::Peer::new(1, their_bytes), theirs::Peer::new(2, their_bytes)];
