@@ -21,14 +21,23 @@ where
     }
 }
 
-/// The time of the operating system, which may jump when somebody sets it.
+/// The time of the operating system (in a browser, of the page), which may jump when somebody sets it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let now = std::time::SystemTime::now();
         // a system that thinks it is before 1970 gets 0
         now.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_millis() as Timestamp)
+    }
+}
+
+/// The standard library has no clock there, and panics.
+#[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        js_sys::Date::now() as Timestamp
     }
 }

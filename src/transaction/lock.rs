@@ -44,6 +44,9 @@ pub(crate) struct DocLock {
 /// How long a blocking request waits for a lock that its own thread took: the guard may live on another thread by now.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// Where there is one thread only, and no clock to wait by, it is refused at once.
+const ONE_THREAD: bool = cfg!(target_family = "wasm");
+
 /// Read locks that were given up on another thread than the one that took them: its token, and the lock's address. Each
 /// waits for its thread to come by.
 static STRAYS: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
@@ -95,7 +98,7 @@ impl DocLock {
     pub(crate) fn write(&self) -> Result<WriteGuard<'_>, Refused> {
         match self.try_write() {
             Err(Refused::Busy) => Ok(self.writing(self.state.write())),
-            Err(Refused::Ours) => {
+            Err(Refused::Ours) if !ONE_THREAD => {
                 self.state.try_write_for(PATIENCE).map(|state| self.writing(state)).ok_or(Refused::Ours)
             }
             done => done,
@@ -115,7 +118,7 @@ impl DocLock {
     pub(crate) fn read(&self) -> Result<ReadGuard<'_>, Refused> {
         match self.try_read() {
             Err(Refused::Busy) => Ok(self.reading(self.state.read_recursive())),
-            Err(Refused::Ours) => self
+            Err(Refused::Ours) if !ONE_THREAD => self
                 .state
                 .try_read_recursive_for(PATIENCE)
                 .map(|state| self.reading(state))

@@ -1,13 +1,23 @@
 //! The command `yatta`. Each subcommand has a file of its own: its arguments, and a function that runs it.
 
 mod adapter;
+mod failure;
 mod fetch;
+mod input;
+mod inspect;
+mod kind;
+mod output;
 mod replay;
+mod roots;
+mod show;
+mod update_tools;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use yatta_benchmarks::memory::Counting;
+
+use failure::Failure;
 
 /// Counts the heap for `replay`; costs one addition an allocation.
 #[global_allocator]
@@ -23,6 +33,22 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Show what stands in an update, state vector, snapshot, sticky index, awareness or sync message.
+    Inspect(inspect::Args),
+    /// Merge updates into one.
+    Merge(update_tools::MergeArgs),
+    /// Leave out of an update what a receiver has.
+    Diff(update_tools::DiffArgs),
+    /// Write an update in the other format (V1, V2).
+    Convert(update_tools::ConvertArgs),
+    /// Write the state vector that a document has after an update.
+    StateVector(update_tools::One),
+    /// Print the texts of a document.
+    Text(show::Args),
+    /// Print the root types of a document as JSON.
+    Json(show::Args),
+    /// Replace what an update says by numbers, so that it can be shown to others.
+    Obfuscate(update_tools::ObfuscateArgs),
     /// Fetch the editing traces that benchmarks and replays use.
     FetchTraces(fetch::Args),
     /// Replay a real editing history, check what comes out, and compare with yrs.
@@ -32,18 +58,24 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let done = match Cli::parse().command {
-        Command::FetchTraces(args) => fetch::run(&args),
-        Command::Replay(args) => replay::run(&args),
-        Command::Adapter => {
-            adapter::run(std::io::stdin().lock(), std::io::stdout().lock()).map_err(Into::into)
-        }
-    };
-    match done {
+    match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("yatta: {error}");
-            ExitCode::FAILURE
-        }
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Merge(args) => update_tools::merge(&args),
+        Command::Diff(args) => update_tools::diff(&args),
+        Command::Convert(args) => update_tools::convert(&args),
+        Command::StateVector(args) => update_tools::state_vector(&args),
+        Command::Text(args) => show::text(&args),
+        Command::Json(args) => show::json(&args),
+        Command::Obfuscate(args) => update_tools::obfuscate(&args),
+        Command::FetchTraces(args) => Ok(fetch::run(&args)?),
+        Command::Replay(args) => Ok(replay::run(&args)?),
+        Command::Adapter => Ok(adapter::run(std::io::stdin().lock(), std::io::stdout().lock())?),
     }
 }

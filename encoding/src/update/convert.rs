@@ -2,9 +2,8 @@
 
 use super::forget_bit;
 use super::section_writer::SectionWriter;
-use crate::block::UpdateReader;
+use crate::block::{Block, UpdateReader};
 use crate::codec::{DecoderV1, DecoderV2, EncoderV1, EncoderV2, UpdateDecoder, UpdateEncoder};
-use crate::delete_set::DeleteSetBuilder;
 use crate::error::Error;
 use crate::read::Cursor;
 
@@ -34,16 +33,21 @@ pub fn convert_trusted_v2_to_v1(update: &[u8]) -> Result<Vec<u8>, Error> {
 }
 
 fn convert<'a, D: UpdateDecoder<'a>, E: UpdateEncoder>(decoder: D, enc: E) -> Result<Vec<u8>, Error> {
+    rewrite(decoder, enc, |_| {})
+}
+
+/// Writes an update again, each block as `change` leaves it. A block must keep its length. Yjs: convertUpdateFormat.
+pub(super) fn rewrite<'a, D: UpdateDecoder<'a>, E: UpdateEncoder>(
+    decoder: D,
+    enc: E,
+    mut change: impl FnMut(&mut Block<'a>),
+) -> Result<Vec<u8>, Error> {
     let mut reader = UpdateReader::new(decoder)?;
     let mut writer = SectionWriter::new(enc);
     while let Some(mut block) = reader.next_block()? {
         forget_bit(&mut block);
+        change(&mut block);
         writer.write(&block, 0);
     }
-    let mut enc = writer.finish();
-    let mut deleted = DeleteSetBuilder::new();
-    reader.read_delete_set(|range| deleted.push(range))?;
-    deleted.sort_clients();
-    deleted.write(&mut enc);
-    Ok(enc.to_vec())
+    writer.finish_with(&mut reader)
 }

@@ -4,7 +4,6 @@ use super::section_writer::SectionWriter;
 use super::{decode_state_vector, forget_bit};
 use crate::block::{Block, UpdateReader};
 use crate::codec::{DecoderV1, DecoderV2, EncoderV1, EncoderV2, UpdateDecoder, UpdateEncoder};
-use crate::delete_set::DeleteSetBuilder;
 use crate::error::Error;
 use crate::read::Cursor;
 
@@ -63,10 +62,5 @@ fn diff<'a, D: UpdateDecoder<'a>, E: UpdateEncoder>(
             writing = None;
         }
     }
-    let mut enc = writer.finish();
-    let mut deleted = DeleteSetBuilder::new();
-    reader.read_delete_set(|range| deleted.push(range))?;
-    deleted.sort_clients();
-    deleted.write(&mut enc);
-    Ok(enc.to_vec())
+    writer.finish_with(&mut reader)
 }

@@ -4,15 +4,22 @@
 //! read: the bit of the info byte for "value of a key" is lost on items that have an origin.
 
 mod convert;
+mod decoded;
 mod diff;
+mod log;
 mod merge;
+mod meta;
+mod obfuscate;
 mod runs;
 mod section_writer;
 mod state_vector;
 
 pub use convert::{convert_trusted_v2_to_v1, convert_v1_to_v2, convert_v2_to_v1};
+pub use decoded::{DecodedUpdate, decode_update_v1, decode_update_v2};
 pub use diff::{diff_trusted_v2, diff_updates_v1, diff_updates_v2};
 pub use merge::{merge_trusted_v2, merge_updates_v1, merge_updates_v2};
+pub use meta::{UpdateMeta, parse_update_meta_v1, parse_update_meta_v2};
+pub use obfuscate::{ObfuscateOptions, obfuscate_update_v1, obfuscate_update_v2};
 pub use state_vector::{
     decode_state_vector, encode_state_vector_from_update_v1, encode_state_vector_from_update_v2,
 };

@@ -3,8 +3,10 @@
 //! The number of a section's blocks stands before them but is known after them, so the undivided stream is
 //! put together at the end, which copies it once.
 
-use crate::block::{Block, write_block};
-use crate::codec::UpdateEncoder;
+use crate::block::{Block, UpdateReader, write_block};
+use crate::codec::{UpdateDecoder, UpdateEncoder};
+use crate::delete_set::DeleteSetBuilder;
+use crate::error::Error;
 use crate::id::ClientID;
 use crate::write::Write;
 
@@ -54,5 +56,18 @@ impl<E: UpdateEncoder> SectionWriter<E> {
         }
         *self.enc.rest_mut() = whole;
         self.enc
+    }
+
+    /// Puts the counts in, and writes the delete set of `reader`, clients in descending order.
+    pub(super) fn finish_with<'a, D: UpdateDecoder<'a>>(
+        self,
+        reader: &mut UpdateReader<'a, D>,
+    ) -> Result<Vec<u8>, Error> {
+        let mut enc = self.finish();
+        let mut deleted = DeleteSetBuilder::new();
+        reader.read_delete_set(|range| deleted.push(range))?;
+        deleted.sort_clients();
+        deleted.write(&mut enc);
+        Ok(enc.to_vec())
     }
 }
