@@ -5,7 +5,6 @@
 
 use yatta_encoding::ID;
 
-use crate::block::content::Content;
 use crate::block::index::{BranchIdx, ItemIdx};
 use crate::block::item::{Item, Kind};
 use crate::engine::redo::follow_redone;
@@ -51,7 +50,7 @@ impl StickyIndex {
             }
             IndexScope::Nested(id) => {
                 let (slot, _) = element(store, *id, follow)?;
-                let branch = held_type(store, &store.items[slot])?;
+                let branch = store.held_type(&store.items[slot])?;
                 (branch, edge(store, branch, self.assoc))
             }
             IndexScope::Root(name) => {
@@ -106,17 +105,6 @@ fn element(store: &Store, id: ID, follow: bool) -> Option<(ItemIdx, u32)> {
         (slot, known.clock - store.items[slot].id.clock)
     };
     store.items[slot].is_item().then_some((slot, offset))
-}
-
-/// The type that an item holds, if it does and was not collected.
-fn held_type(store: &Store, item: &Item) -> Option<BranchIdx> {
-    if item.kind() != Kind::Type {
-        return None;
-    }
-    match store.boxed(item) {
-        Content::Type(branch) => Some(*branch),
-        other => unreachable!("{item:?} holds {other:?}"),
-    }
 }
 
 /// The index beside an element. In a deleted type it is 0.

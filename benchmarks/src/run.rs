@@ -29,6 +29,9 @@ pub fn client_of(peer: usize) -> u64 {
 ///
 /// # Errors
 /// If the engine refuses the start.
+///
+/// # Panics
+/// If a script that starts with edits has no peer.
 pub fn set_up<E: Engine>(script: &Script) -> Result<Vec<E>, EngineError> {
     let mut peers: Vec<E> = (0..script.peers).map(|peer| E::new(client_of(peer))).collect();
     match &script.start {

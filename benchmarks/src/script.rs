@@ -103,6 +103,9 @@ impl Script {
     }
 
     /// Adds a transaction of `peer`, who first applies the updates of the turns `hears`.
+    ///
+    /// # Panics
+    /// If there is no such peer, or it hears of a turn that is still to come.
     pub fn turn_after(&mut self, peer: usize, hears: &[u32], edits: impl IntoIterator<Item = Edit>) {
         assert!(peer < self.peers, "peer {peer} of {}", self.peers);
         assert!(

@@ -22,7 +22,7 @@ pub fn uuid_v4_from(value: u128) -> Uuid {
     for ((_, digit), nibble) in digits.zip((0..32).rev()) {
         *digit = b"0123456789abcdef"[(bits >> (nibble * 4)) as usize & 0xf];
     }
-    str::from_utf8(&text).expect("hexadecimal digits are ASCII").into()
+    text.map(char::from).iter().collect::<String>().into()
 }
 
 /// How a document behaves.

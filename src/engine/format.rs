@@ -10,7 +10,7 @@ use yatta_encoding::{Any, Value};
 use super::delete::delete;
 use super::insert::{extend_at_marker, extend_text, list_delete, start_of};
 use super::place::{NewContent, place_new};
-use super::split::split;
+use super::split::cut_to_width;
 use crate::block::index::{BranchIdx, ItemIdx, KeyIdx};
 use crate::block::item::{Item, Kind};
 use crate::block::text_buffer::utf16_len;
@@ -263,15 +263,8 @@ impl TextPosition {
                         break;
                     }
                 } else {
-                    let width = store.width(&item);
-                    if left_over < width {
-                        let units = store.units(&item, left_over);
-                        if units == 0 {
-                            break;
-                        }
-                        split(store, changes, right, units);
-                    }
-                    left_over -= left_over.min(width);
+                    let Some(width) = cut_to_width(store, changes, right, left_over) else { break };
+                    left_over -= width;
                 }
             }
             self.forward(store);
@@ -323,15 +316,8 @@ impl TextPosition {
         {
             let item = store.items[right];
             if item.is_visible() {
-                let width = store.width(&item);
-                if left_over < width {
-                    let units = store.units(&item, left_over);
-                    if units == 0 {
-                        break;
-                    }
-                    split(store, changes, right, units);
-                }
-                left_over -= left_over.min(width);
+                let Some(width) = cut_to_width(store, changes, right, left_over) else { break };
+                left_over -= width;
                 delete(store, changes, right);
             }
             self.forward(store);

@@ -9,7 +9,7 @@ use yatta_encoding::Value;
 
 use super::delete::delete;
 use super::place::{NewContent, place_new};
-use super::split::split;
+use super::split::{cut_to_width, split};
 use crate::block::content::Content;
 use crate::block::index::{BranchIdx, ItemIdx, KeyIdx};
 use crate::block::item::{Flags, Id, Item, Kind};
@@ -134,15 +134,8 @@ pub(crate) fn delete_from(store: &mut Store, changes: &mut ChangeSet, first: Ite
     {
         let item = store.items[slot];
         if item.is_visible() {
-            let width = store.width(&item);
-            if left_over < width {
-                let units = store.units(&item, left_over);
-                if units == 0 {
-                    break;
-                }
-                split(store, changes, slot, units);
-            }
-            left_over -= left_over.min(width);
+            let Some(width) = cut_to_width(store, changes, slot, left_over) else { break };
+            left_over -= width;
             delete(store, changes, slot);
         }
         at = store.items[slot].right;

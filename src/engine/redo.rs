@@ -281,7 +281,7 @@ fn redo_one(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, step: &St
     }
     let branch = match parent.some() {
         None => item.parent,
-        Some(parent) => held_type(store, parent)?,
+        Some(parent) => store.held_type(&store.items[parent])?,
     };
     let key = item.key();
     let (left, right) = if key.is_none() {
@@ -290,18 +290,6 @@ fn redo_one(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, step: &St
         (map_neighbour(store, changes, slot, (parent, branch), step)?, ItemIdx::NONE)
     };
     Some(place_copy(store, changes, slot, (branch, key), left, right))
-}
-
-/// The type that an item holds, if it does.
-fn held_type(store: &Store, slot: ItemIdx) -> Option<BranchIdx> {
-    let item = &store.items[slot];
-    if item.kind() != Kind::Type {
-        return None;
-    }
-    match store.boxed(item) {
-        Content::Type(branch) => Some(*branch),
-        other => unreachable!("{item:?} holds {other:?}"),
-    }
 }
 
 /// The item that holds the type an item is in.

@@ -14,6 +14,28 @@ use crate::store::Store;
 /// What stands for half a surrogate pair.
 const REPLACEMENT: &str = "\u{FFFD}";
 
+/// Cuts the item in `slot` so that it is no wider than `wanted`, in the document's offset kind. Returns its width then;
+/// `None` if `wanted` ends within its first character.
+#[inline]
+pub(crate) fn cut_to_width(
+    store: &mut Store,
+    changes: &mut ChangeSet,
+    slot: ItemIdx,
+    wanted: u32,
+) -> Option<u32> {
+    let item = store.items[slot];
+    let width = store.width(&item);
+    if width <= wanted {
+        return Some(width);
+    }
+    let units = store.units(&item, wanted);
+    if units == 0 {
+        return None;
+    }
+    split(store, changes, slot, units);
+    Some(wanted)
+}
+
 /// Splits `slot` after `offset` clock units (0 < offset < len) and returns the right part.
 pub(crate) fn split(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, offset: u32) -> ItemIdx {
     let item = store.items[slot];

@@ -8,7 +8,7 @@
 use crate::ids::block_range::BlockRange;
 use crate::ids::client_ranges::{self, ClientRanges};
 use crate::ids::id_ranges::{IdRange, IdRangeBuilder, IdRanges};
-use crate::ids::wire::{self, ClockReader, ClockWriter, PlainV2Reader, PlainV2Writer};
+use crate::ids::wire::{self, ClockReader, ClockWriter};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -105,7 +105,7 @@ impl IdSet {
         self.0.is_empty()
     }
 
-    /// Adds `len` ids from `id` on. O(1) if they lie behind all others of their client; to add
+    /// Adds `len` ids (clock units) from `id` on. O(1) if they lie behind all others of their client; to add
     /// many out of order, collect them first.
     #[inline]
     pub fn insert(&mut self, id: ID, len: u32) {
@@ -263,9 +263,7 @@ impl Encode for IdSet {
 
     /// Encodes the set as V2 does within an update, without an update's header in front.
     fn encode_v2(&self) -> Vec<u8> {
-        let mut writer = PlainV2Writer::default();
-        self.write(&mut writer);
-        writer.into_vec()
+        wire::encode_plain_v2(|writer| self.write(writer))
     }
 }
 
@@ -276,10 +274,7 @@ impl Decode for IdSet {
 
     /// Decodes a set from V2, with or without the header that yrs writes in front.
     fn decode_v2(data: &[u8]) -> Result<Self, Error> {
-        match wire::decode_with_header(data) {
-            Some(set) => Ok(set),
-            None => Self::read(&mut PlainV2Reader::new(data)),
-        }
+        wire::decode_plain_v2(data, |reader| Self::read(reader))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::ids::id_set::IdSet;
 use crate::ids::state_vector::StateVector;
-use crate::ids::wire::{self, ClockReader, ClockWriter, PlainV2Reader, PlainV2Writer};
+use crate::ids::wire::{self, ClockReader, ClockWriter};
 use yatta_encoding::{Decode, Decoder, Encode, Encoder, Error, ID};
 
 /// A point in the history of a document.
@@ -49,9 +49,7 @@ impl Encode for Snapshot {
 
     /// Encodes the snapshot as Yjs does in V2, without the header of an update in front.
     fn encode_v2(&self) -> Vec<u8> {
-        let mut writer = PlainV2Writer::default();
-        self.write(&mut writer);
-        writer.into_vec()
+        wire::encode_plain_v2(|writer| self.write(writer))
     }
 }
 
@@ -62,10 +60,7 @@ impl Decode for Snapshot {
 
     /// Decodes a snapshot from V2, with or without the header that yrs writes in front.
     fn decode_v2(data: &[u8]) -> Result<Self, Error> {
-        match wire::decode_with_header(data) {
-            Some(snapshot) => Ok(snapshot),
-            None => Self::read(&mut PlainV2Reader::new(data)),
-        }
+        wire::decode_plain_v2(data, |reader| Self::read(reader))
     }
 }
 

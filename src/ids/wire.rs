@@ -171,6 +171,24 @@ pub(crate) fn decode_with_header<T: Decode>(data: &[u8]) -> Option<T> {
     }
 }
 
+/// Encodes in V2 what stands alone: without the header of an update in front, as Yjs does.
+pub(crate) fn encode_plain_v2(write: impl FnOnce(&mut PlainV2Writer)) -> Vec<u8> {
+    let mut writer = PlainV2Writer::default();
+    write(&mut writer);
+    writer.into_vec()
+}
+
+/// Decodes from V2 what stands alone, with or without the header that yrs writes in front.
+pub(crate) fn decode_plain_v2<T: Decode>(
+    data: &[u8],
+    read: impl FnOnce(&mut PlainV2Reader<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    match decode_with_header(data) {
+        Some(value) => Ok(value),
+        None => read(&mut PlainV2Reader::new(data)),
+    }
+}
+
 #[cold]
 fn clock_overflow(clock: u32, len: u64) -> Error {
     Error::Custom(format!("clock {clock} + {len} exceeds 32 bits"))

@@ -5,7 +5,7 @@
 
 use super::{OffsetKind, Store};
 use crate::block::content::Content;
-use crate::block::index::{ClientIdx, ItemIdx, KeyIdx};
+use crate::block::index::{BranchIdx, ClientIdx, ItemIdx, KeyIdx};
 use crate::block::item::{Flags, Item, Kind};
 use crate::block::text_buffer::is_ascii;
 use yatta_encoding::Value;
@@ -61,6 +61,17 @@ impl Store {
     #[inline]
     pub(crate) fn visible_width(&self, item: &Item) -> u32 {
         if item.is_visible() { self.width(item) } else { 0 }
+    }
+
+    /// The type that an item holds, if it does and was not collected.
+    pub(crate) fn held_type(&self, item: &Item) -> Option<BranchIdx> {
+        if item.kind() != Kind::Type {
+            return None;
+        }
+        match self.boxed(item) {
+            Content::Type(branch) => Some(*branch),
+            other => unreachable!("{item:?} holds {other:?}"),
+        }
     }
 
     /// An offset in the document's offset kind as UTF-16 units. A byte offset within a character is rounded down.

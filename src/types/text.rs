@@ -81,14 +81,17 @@ pub trait Text: AsRef<Branch> + Sized {
         self.as_ref().node(txn.store()).map_or(0, |node| node.len)
     }
 
-    /// Inserts text before `index` (at the end if that is beyond it) with the attributes in force at its left.
+    /// Inserts text before `index`, which counts in the document's offset kind (UTF-8 bytes by default), with the
+    /// attributes in force at its left. Beyond the end it appends. A byte within a
+    /// character counts as its start; a UTF-16 index within a surrogate pair splits it, as in Yjs, and both halves read as
+    /// U+FFFD. Nothing happens if the text was collected. Cost O(1) beside the last edit, else O(log n).
     fn insert(&self, txn: &mut TransactionMut<'_>, index: u32, chunk: &str) {
         let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
         let (store, changes) = txn.parts();
         insert_text(store, changes, branch, index, chunk, None);
     }
 
-    /// Inserts text before `index` with the attributes in force at its left.
+    /// As [`Self::insert`], but refuses an `index` beyond the length (both in the document's offset kind).
     ///
     /// # Errors
     /// When `index` is beyond the length, or the text was collected.
@@ -98,7 +101,8 @@ pub trait Text: AsRef<Branch> + Sized {
         Ok(())
     }
 
-    /// Applies the steps of a delta from the start of the text.
+    /// Applies the steps of a delta from the start of the text; lengths count in the document's offset kind. Steps beyond
+    /// the end do what the calls for one step do there. Cost O(length up to the last step).
     fn apply_delta<D, P>(&self, txn: &mut TransactionMut<'_>, delta: D)
     where
         D: IntoIterator<Item = Delta<P>>,
@@ -125,7 +129,8 @@ pub trait Text: AsRef<Branch> + Sized {
         }
     }
 
-    /// Inserts text with exactly these attributes before `index` (at the end if that is beyond it).
+    /// Inserts text with exactly these attributes before `index`, in the document's offset kind (at the end if that is
+    /// beyond it). Cost O(log n + marks).
     fn insert_with_attributes(
         &self,
         txn: &mut TransactionMut<'_>,
@@ -139,7 +144,11 @@ pub trait Text: AsRef<Branch> + Sized {
         insert_text(store, changes, branch, index, chunk, Some(attributes));
     }
 
-    /// Inserts an embedded value before `index` (at the end if that is beyond it), without attributes.
+    /// Inserts an embedded value before `index`, in the document's offset kind (at the end if that is beyond it), without
+    /// attributes. The value counts 1.
+    ///
+    /// # Panics
+    /// When the text was deleted and collected: there is nothing to return then.
     fn insert_embed<V>(&self, txn: &mut TransactionMut<'_>, index: u32, content: V) -> V::Return
     where
         V: Into<EmbedPrelim<V>> + Prelim,
@@ -147,7 +156,8 @@ pub trait Text: AsRef<Branch> + Sized {
         self.insert_embed_with_attributes(txn, index, content, Attrs::default())
     }
 
-    /// Inserts an embedded value with exactly these attributes before `index` (at the end if that is beyond it).
+    /// Inserts an embedded value with exactly these attributes before `index`, in the document's offset kind (at the end if
+    /// that is beyond it). The value counts 1.
     ///
     /// # Panics
     /// When the text was deleted and collected: there is nothing to return then.
@@ -176,14 +186,15 @@ pub trait Text: AsRef<Branch> + Sized {
         self.insert(txn, len, chunk);
     }
 
-    /// Removes `len` from `index` on, as far as there is that much.
+    /// Removes `len` from `index` on, both in the document's offset kind, as far as there is that much. Cost O(log n + what
+    /// is removed).
     fn remove_range(&self, txn: &mut TransactionMut<'_>, index: u32, len: u32) {
         let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
         let (store, changes) = txn.parts();
         delete_text(store, changes, branch, index, len);
     }
 
-    /// Removes `len` from `index` on.
+    /// As [`Self::remove_range`], but refuses a range that reaches beyond the length (in the document's offset kind).
     ///
     /// # Errors
     /// When the range is not within the text, or the text was collected; nothing is removed then.
@@ -193,8 +204,8 @@ pub trait Text: AsRef<Branch> + Sized {
         Ok(())
     }
 
-    /// Formats `len` from `index` on. A null attribute ends a format. At the end of the text nothing happens; a range
-    /// that reaches beyond it appends line breaks, as Yjs does.
+    /// Formats `len` from `index` on, both in the document's offset kind. A null attribute ends a format. At the end of the
+    /// text nothing happens; a range that reaches beyond it appends line breaks, as Yjs does. Cost O(log n + items within).
     fn format(&self, txn: &mut TransactionMut<'_>, index: u32, len: u32, attributes: Attrs) {
         let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
         let attributes = attributes_in(txn, Some(&attributes));
@@ -202,7 +213,7 @@ pub trait Text: AsRef<Branch> + Sized {
         format_text(store, changes, branch, index, len, &attributes);
     }
 
-    /// Formats `len` from `index` on.
+    /// As [`Self::format`], but refuses a range that reaches beyond the length (in the document's offset kind).
     ///
     /// # Errors
     /// When the range is not within the text, or the text was collected; nothing is formatted then.

@@ -17,6 +17,7 @@ impl Update {
     }
 
     /// Merges updates into one: what several have is kept once, gaps stay gaps.
+    #[expect(clippy::missing_panics_doc, reason = "merging what was written here does not fail")]
     pub fn merge_updates<T>(block_stores: T) -> Self
     where
         T: IntoIterator<Item = Self>,

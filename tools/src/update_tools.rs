@@ -14,6 +14,17 @@ use crate::input::{Input, Text};
 use crate::kind::{self, AsFormat, Format, Parsed};
 use crate::output::Output;
 
+/// How updates are read, and where the result goes.
+#[derive(clap::Args)]
+struct Through {
+    #[command(flatten)]
+    text: Text,
+    #[command(flatten)]
+    format: AsFormat,
+    #[command(flatten)]
+    output: Output,
+}
+
 /// What commands on one update take.
 #[derive(clap::Args)]
 pub(crate) struct One {
@@ -21,29 +32,23 @@ pub(crate) struct One {
     #[arg(default_value = "-")]
     input: String,
     #[command(flatten)]
-    text: Text,
-    #[command(flatten)]
-    format: AsFormat,
-    #[command(flatten)]
-    output: Output,
+    through: Through,
 }
 
+/// What `yatta merge` takes.
 #[derive(clap::Args)]
 pub(crate) struct MergeArgs {
     /// Updates in files, in any order and of either format; one of them can be `-`.
     #[arg(required = true)]
     inputs: Vec<String>,
-    #[command(flatten)]
-    text: Text,
-    #[command(flatten)]
-    format: AsFormat,
     /// The format of the result; without it that of the first update.
     #[arg(long, value_name = "FORMAT")]
     to: Option<Format>,
     #[command(flatten)]
-    output: Output,
+    through: Through,
 }
 
+/// What `yatta diff` takes.
 #[derive(clap::Args)]
 pub(crate) struct DiffArgs {
     /// The update (a whole document, say) of which a part is wanted.
@@ -51,13 +56,10 @@ pub(crate) struct DiffArgs {
     /// What the receiver has: a state vector, or its document as an update.
     against: String,
     #[command(flatten)]
-    text: Text,
-    #[command(flatten)]
-    format: AsFormat,
-    #[command(flatten)]
-    output: Output,
+    through: Through,
 }
 
+/// What `yatta convert` takes.
 #[derive(clap::Args)]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
@@ -67,6 +69,7 @@ pub(crate) struct ConvertArgs {
     to: Option<Format>,
 }
 
+/// What `yatta obfuscate` takes.
 #[derive(clap::Args)]
 pub(crate) struct ObfuscateArgs {
     #[command(flatten)]
@@ -85,30 +88,30 @@ pub(crate) struct ObfuscateArgs {
 impl One {
     /// Reads the update, checks it to its end, and writes what `work` makes of it.
     fn run(&self, work: impl FnOnce(Format, &[u8]) -> Result<Vec<u8>, Error>) -> Result<(), Failure> {
-        self.output.check()?;
-        let input = self.text.read(&self.input)?;
-        let (format, _) = kind::read_update(&input, self.format)?;
+        self.through.output.check()?;
+        let input = self.through.text.read(&self.input)?;
+        let (format, _) = kind::read_update(&input, self.through.format)?;
         let result = work(format, &input.bytes).map_err(|error| input.wrong(error))?;
-        self.output.write(&result)
+        self.through.output.write(&result)
     }
 }
 
 /// Merges updates into one.
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
-    args.output.check()?;
+    args.through.output.check()?;
     let names: Vec<&str> = args.inputs.iter().map(String::as_str).collect();
-    let inputs = args.text.read_all(&names)?;
+    let inputs = args.through.text.read_all(&names)?;
     let mut to = args.to;
     let mut updates = Vec::with_capacity(inputs.len());
     for input in &inputs {
-        let (format, _) = kind::read_update(input, args.format)?;
+        let (format, _) = kind::read_update(input, args.through.format)?;
         updates.push(in_format(input, format, *to.get_or_insert(format))?);
     }
     let merged = match to {
         Some(Format::V2) => merge_updates_v2(&updates),
         _ => merge_updates_v1(&updates),
     };
-    args.output.write(&merged.map_err(|error| Failure::Input(error.to_string()))?)
+    args.through.output.write(&merged.map_err(|error| Failure::Input(error.to_string()))?)
 }
 
 /// The bytes of an update in the format that is wanted.
@@ -123,16 +126,16 @@ fn in_format(input: &Input, from: Format, to: Format) -> Result<Vec<u8>, Failure
 
 /// Leaves out of an update what a receiver has.
 pub(crate) fn diff(args: &DiffArgs) -> Result<(), Failure> {
-    args.output.check()?;
-    let mut inputs = args.text.read_all(&[&args.input, &args.against])?;
+    args.through.output.check()?;
+    let mut inputs = args.through.text.read_all(&[&args.input, &args.against])?;
     let (Some(against), Some(input)) = (inputs.pop(), inputs.pop()) else { return Ok(()) };
-    let (format, _) = kind::read_update(&input, args.format)?;
+    let (format, _) = kind::read_update(&input, args.through.format)?;
     let state = known(&against)?;
     let rest = match format {
         Format::V1 => diff_updates_v1(&input.bytes, &state),
         Format::V2 => diff_updates_v2(&input.bytes, &state),
     };
-    args.output.write(&rest.map_err(|error| input.wrong(error))?)
+    args.through.output.write(&rest.map_err(|error| input.wrong(error))?)
 }
 
 /// The state vector that is given, or that of the document that is given.

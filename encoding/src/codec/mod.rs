@@ -85,7 +85,7 @@ pub trait Encoder: Write {
     /// Writes the clock at which a deleted range begins; ranges must be written in ascending order.
     fn write_ds_clock(&mut self, clock: u32);
 
-    /// Writes the length of a deleted range, which is never 0.
+    /// Writes the length of a deleted range in clock units, which is never 0.
     fn write_ds_len(&mut self, len: u32);
 
     /// Writes an origin, or the id of a parent.
@@ -106,7 +106,7 @@ pub trait Encoder: Write {
     /// Writes the number of a shared type.
     fn write_type_ref(&mut self, info: u8);
 
-    /// Writes a length.
+    /// Writes the length of a block in clock units, or a number of elements.
     fn write_len(&mut self, len: u32);
 
     /// Writes a value in binary.
@@ -219,7 +219,7 @@ pub trait Decoder: Read {
     /// Those of [`Any::decode`].
     fn read_any(&mut self) -> Result<Any, Error>;
 
-    /// Appends `len` values in binary, BigInts included.
+    /// Appends the next `len` elements: values in binary, BigInts included.
     ///
     /// # Errors
     /// Those of [`Any::decode`].
@@ -316,7 +316,7 @@ pub trait UpdateDecoder<'a>: Decoder {
     /// Counts the bytes left in the undivided stream.
     fn remaining(&self) -> usize;
 
-    /// Returns the place in the undivided stream, as an offset into the whole input.
+    /// Returns the place in the undivided stream, as an offset in bytes into the whole input.
     #[inline]
     fn offset(&self) -> usize {
         self.position()

@@ -3,6 +3,7 @@
 //! Each run is a signed number, twice the difference plus one if a length (less two) follows. `[0,1,2,3]` is
 //! `000301`, `[10,7,4,1,1,1,100]` is `14450101008603`.
 
+use super::runs::{RunKey, RunWriter, read_left};
 use crate::error::Error;
 use crate::read::{Cursor, Read};
 use crate::write::Write;
@@ -10,10 +11,18 @@ use crate::write::Write;
 /// Writes a column of clocks.
 #[derive(Debug, Default, Clone)]
 pub struct IntDiffOptRleWriter {
-    buf: Vec<u8>,
+    runs: RunWriter<Difference>,
     last: u32,
-    diff: i64,
-    count: u64,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+struct Difference(i64);
+
+impl RunKey for Difference {
+    #[inline]
+    fn write(self, with_length: bool, buf: &mut Vec<u8>) {
+        buf.write_var(self.0 * 2 + i64::from(with_length));
+    }
 }
 
 impl IntDiffOptRleWriter {
@@ -27,38 +36,18 @@ impl IntDiffOptRleWriter {
     pub fn write(&mut self, value: u32) {
         let diff = i64::from(value) - i64::from(self.last);
         self.last = value;
-        if self.diff == diff {
-            self.count += 1;
-        } else {
-            self.flush();
-            self.diff = diff;
-            self.count = 1;
-        }
+        self.runs.push(Difference(diff));
     }
 
     /// Writes the last run and returns the bytes of the column.
     pub fn finish(&mut self) -> &[u8] {
-        self.flush();
-        self.count = 0;
-        &self.buf
+        self.runs.finish()
     }
 
     /// Empties the column, keeping its memory.
     pub fn clear(&mut self) {
-        self.buf.clear();
-        (self.last, self.diff, self.count) = (0, 0, 0);
-    }
-
-    #[inline]
-    fn flush(&mut self) {
-        match self.count {
-            0 => {}
-            1 => self.buf.write_var(self.diff * 2),
-            n => {
-                self.buf.write_var(self.diff * 2 + 1);
-                self.buf.write_var(n - 2);
-            }
-        }
+        self.runs.clear();
+        self.last = 0;
     }
 }
 
@@ -88,9 +77,7 @@ impl<'a> IntDiffOptRleReader<'a> {
             let diff: i64 = self.cursor.read_var()?;
             self.diff = diff >> 1;
             if diff & 1 == 1 {
-                let more: u64 = self.cursor.read_var()?;
-                let Some(left) = more.checked_add(1) else { return Err(Error::InvalidVarInt) };
-                self.count = left;
+                self.count = read_left(&mut self.cursor)?;
             }
         } else {
             self.count -= 1;

@@ -6,6 +6,7 @@
 
 mod int_diff_opt_rle;
 mod rle;
+mod runs;
 mod string;
 mod uint_opt_rle;
 

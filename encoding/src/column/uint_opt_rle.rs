@@ -3,6 +3,7 @@
 //! A single value is a signed number, a longer run the negated value (so `-0` for zeros) and its length less
 //! two. `[1,2,3,3,3]` is `01024301`, `[0,0,0,5]` is `400105`.
 
+use super::runs::{RunKey, RunWriter, read_left};
 use crate::error::Error;
 use crate::read::{Cursor, Read};
 use crate::varint::Signed;
@@ -11,9 +12,22 @@ use crate::write::Write;
 /// Writes a column of unsigned numbers.
 #[derive(Debug, Default, Clone)]
 pub struct UintOptRleWriter {
-    buf: Vec<u8>,
-    last: u64,
-    count: u64,
+    runs: RunWriter<Unsigned>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+struct Unsigned(u64);
+
+impl RunKey for Unsigned {
+    #[inline]
+    fn write(self, with_length: bool, buf: &mut Vec<u8>) {
+        let value = self.0.cast_signed();
+        if with_length {
+            buf.write_var_signed(&Signed::new(-value, true));
+        } else {
+            buf.write_var(value);
+        }
+    }
 }
 
 impl UintOptRleWriter {
@@ -25,39 +39,17 @@ impl UintOptRleWriter {
     /// Appends a value, which must be below 2^63.
     #[inline]
     pub fn write(&mut self, value: u64) {
-        if self.last == value {
-            self.count += 1;
-        } else {
-            self.flush();
-            self.last = value;
-            self.count = 1;
-        }
+        self.runs.push(Unsigned(value));
     }
 
     /// Writes the last run and returns the bytes of the column.
     pub fn finish(&mut self) -> &[u8] {
-        self.flush();
-        self.count = 0;
-        &self.buf
+        self.runs.finish()
     }
 
     /// Empties the column, keeping its memory.
     pub fn clear(&mut self) {
-        self.buf.clear();
-        (self.last, self.count) = (0, 0);
-    }
-
-    #[inline]
-    fn flush(&mut self) {
-        let value = self.last.cast_signed();
-        match self.count {
-            0 => {}
-            1 => self.buf.write_var(value),
-            n => {
-                self.buf.write_var_signed(&Signed::new(-value, true));
-                self.buf.write_var(n - 2);
-            }
-        }
+        self.runs.clear();
     }
 }
 
@@ -85,10 +77,7 @@ impl<'a> UintOptRleReader<'a> {
             let value: Signed<i64> = self.cursor.read_var_signed()?;
             self.last = value.value().unsigned_abs();
             if value.is_negative() {
-                let more: u64 = self.cursor.read_var()?;
-                // This value is taken at once, so one less than the length of the run is left.
-                let Some(left) = more.checked_add(1) else { return Err(Error::InvalidVarInt) };
-                self.count = left;
+                self.count = read_left(&mut self.cursor)?;
             }
         } else {
             self.count -= 1;

@@ -2,9 +2,7 @@
 //! the steps from items to nodes.
 
 use super::XmlOut;
-use crate::block::content::Content;
-use crate::block::index::{BranchIdx, ItemIdx};
-use crate::block::item::Kind;
+use crate::block::index::ItemIdx;
 use crate::store::Store;
 use crate::transaction::{Branch, BranchPtr};
 use crate::types::array::Array;
@@ -32,24 +30,12 @@ impl AsRef<Branch> for AttributeMap<'_> {
 
 impl Map for AttributeMap<'_> {}
 
-/// The type in an item.
-pub(super) fn type_in(store: &Store, slot: ItemIdx) -> Option<BranchIdx> {
-    let item = &store.items[slot];
-    if item.kind() != Kind::Type {
-        return None;
-    }
-    match store.boxed(item) {
-        Content::Type(branch) => Some(*branch),
-        other => unreachable!("{item:?} holds {other:?}"),
-    }
-}
-
 /// The node in an item, unless it is deleted.
 pub(super) fn node_in(store: &Store, slot: ItemIdx) -> Option<XmlOut> {
     if store.items[slot].is_deleted() {
         return None;
     }
-    XmlOut::try_from(BranchPtr::of(store, type_in(store, slot)?)).ok()
+    XmlOut::try_from(BranchPtr::of(store, store.held_type(&store.items[slot])?)).ok()
 }
 
 /// The index of `child` in the list of `parent`, if it is there.

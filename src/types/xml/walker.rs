@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use yatta_encoding::block::{TYPE_REFS_XML_ELEMENT, TYPE_REFS_XML_FRAGMENT};
 
 use super::XmlOut;
-use super::node::{node_in, type_in};
+use super::node::node_in;
 use crate::block::index::{BranchIdx, ItemIdx};
 use crate::store::Store;
 use crate::transaction::Branch;
@@ -98,7 +98,7 @@ impl<'a, B: Borrow<T>, T: ReadTxn> TreeWalker<'a, B, T> {
 /// The item after `slot`: the first one within it, or else the next one outside.
 fn after(store: &Store, root: BranchIdx, slot: ItemIdx) -> ItemIdx {
     if !store.items[slot].is_deleted()
-        && let Some(branch) = type_in(store, slot)
+        && let Some(branch) = store.held_type(&store.items[slot])
     {
         let node = &store.branches[branch];
         if matches!(node.tag.kind, TYPE_REFS_XML_ELEMENT | TYPE_REFS_XML_FRAGMENT) && node.start.is_some() {

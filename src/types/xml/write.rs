@@ -13,7 +13,6 @@ use yatta_encoding::block::{
 };
 use yatta_encoding::{Any, Number};
 
-use super::node::type_in;
 use crate::block::index::{BranchIdx, ItemIdx};
 use crate::block::item::Kind;
 use crate::engine::format::{Attributes, set_attribute};
@@ -172,7 +171,7 @@ impl<'s> Writer<'s> {
             if !item.is_visible() {
                 continue;
             }
-            if let Some(branch) = type_in(self.store, slot) {
+            if let Some(branch) = self.store.held_type(&self.store.items[slot]) {
                 self.open.extend([Step::List(at), Step::Node(branch)]);
                 return;
             }
@@ -186,7 +185,7 @@ impl<'s> Writer<'s> {
 
     /// The last element of an item.
     fn value(&mut self, slot: ItemIdx) {
-        if let Some(branch) = type_in(self.store, slot) {
+        if let Some(branch) = self.store.held_type(&self.store.items[slot]) {
             self.open.push(Step::Node(branch));
         } else if let Some(value) = Out::last_of(self.store, slot) {
             self.plain(&value);
