@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Some(yatta::types::text::ChangeKind::Removed) => format!("[-{words}]"),
         };
     }
-    assert_eq!(shown, "A [+second][-first] draft");
+    assert_eq!(shown, "A [-first][+second] draft");
     println!("{shown}");
     Ok(())
 }
