@@ -9,6 +9,7 @@ mod kind;
 mod output;
 mod replay;
 mod roots;
+mod serve;
 mod show;
 mod update_tools;
 
@@ -55,6 +56,8 @@ enum Command {
     Replay(replay::Args),
     /// Answer requests of the adapter's protocol: one JSON object a line on standard input, one reply a line.
     Adapter,
+    /// Serve documents to Yjs clients: y-websocket and hocuspocus on one port.
+    Serve(Box<serve::Args>),
 }
 
 fn main() -> ExitCode {
@@ -76,6 +79,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Obfuscate(args) => update_tools::obfuscate(&args),
         Command::FetchTraces(args) => Ok(fetch::run(&args)?),
         Command::Replay(args) => Ok(replay::run(&args)?),
+        Command::Serve(args) => Ok(serve::run(*args)?),
         Command::Adapter => Ok(adapter::run(std::io::stdin().lock(), std::io::stdout().lock())?),
     }
 }

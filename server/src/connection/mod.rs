@@ -1,0 +1,444 @@
+//! Connections (layer 3): a WebSocket with one of two dialects, in one task.
+//!
+//! The task alternates: write what waits, then read one message and act on it. So a peer that does not read is not read
+//! from either, answers cannot pile up, and all that can is bounded by the outbox. The first byte of the first message tells
+//! the dialects apart: y-websocket begins with `00` (its state vector), hocuspocus with the length of a name.
+//!
+//! Memory of an idle connection: the task, two buffers of 4 KiB that begin empty, an outbox.
+
+pub mod gate;
+mod hocuspocus;
+mod ywebsocket;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use bytes::Bytes;
+use futures_util::{SinkExt, StreamExt};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::{sleep_until, timeout};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::{Error as WsError, ProtocolError};
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
+use tokio_tungstenite::tungstenite::protocol::frame::{CloseFrame, Frame};
+use tokio_tungstenite::tungstenite::protocol::{Message as WsMessage, Role, WebSocketConfig};
+
+use self::gate::{Allowance, Gate};
+use self::hocuspocus::Hocuspocus;
+use self::ywebsocket::YWebsocket;
+use crate::auth::{Access, Auth, Denied, Request};
+use crate::metrics::{CloseLabel, Metrics};
+use crate::name::{BadName, RoomName};
+use crate::room::document::Refused;
+use crate::room::outbox::{Out, Outbox, Slot};
+use crate::room::registry::Rooms;
+use crate::wire;
+use crate::wire::close::Close;
+
+/// A message above this goes out in fragments, so that the buffer of a connection never holds a whole document.
+const FRAGMENT: usize = 64 << 10;
+/// Buffers of a connection; the default of 128 KiB each would be most of its memory.
+const BUFFER: usize = 4 << 10;
+/// Updates above this are worked on while other tasks move to other threads.
+const HEAVY: usize = 256 << 10;
+/// A client that was told why it may not enter gets so long to read it (y-websocket shows only what came before).
+const DENIAL: Duration = Duration::from_millis(500);
+/// How long a closing handshake may take.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// What all connections share.
+pub struct Context {
+    /// The rooms, and through them store and limits.
+    pub rooms: Arc<Rooms>,
+    /// Who may enter.
+    pub auth: Arc<dyn Auth>,
+}
+
+impl Context {
+    fn metrics(&self) -> &Metrics {
+        &self.rooms.shared().metrics
+    }
+}
+
+/// What is known of a connection from its HTTP request.
+pub struct Opening {
+    /// The room of the path: that of a y-websocket client.
+    pub room: Result<RoomName, BadName>,
+    /// The token of the URL or header.
+    pub token: Option<String>,
+    /// Where it comes from.
+    pub address: IpAddr,
+    /// Set if it may not come in at all: it is told so and closed.
+    pub refused: Option<(Close, &'static str)>,
+}
+
+/// What a dialect works with.
+struct Peer {
+    context: Arc<Context>,
+    outbox: Arc<Outbox>,
+    opening: Opening,
+    allowance: Arc<Allowance>,
+}
+
+impl Peer {
+    /// Asks whether it may enter.
+    async fn authorize(&self, room: &RoomName, token: Option<&str>) -> Result<Access, Denied> {
+        let request = Request { room, token, address: self.opening.address };
+        let bound = self.context.rooms.shared().limits.unauthenticated_time;
+        match timeout(bound, self.context.auth.authorize(request)).await {
+            Ok(Ok(access)) if access.expires.is_some_and(|at| at <= SystemTime::now()) => {
+                Err(Denied::Unauthorized("the token has expired".to_owned()))
+            }
+            Ok(answer) => answer,
+            Err(_) => Err(Denied::Unavailable),
+        }
+    }
+}
+
+enum Dialect {
+    Undecided,
+    YWebsocket(YWebsocket),
+    Hocuspocus(Hocuspocus),
+}
+
+/// A connection.
+struct Connection<S> {
+    socket: WebSocketStream<Gate<S>>,
+    peer: Peer,
+    dialect: Dialect,
+    opened: Instant,
+    last_in: Instant,
+    last_out: Instant,
+    /// Messages that may come before reading slows down, and when that was reckoned.
+    credit: (f64, Instant),
+    paused_until: Option<Instant>,
+}
+
+/// Serves a connection until it ends.
+pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(stream: S, context: Arc<Context>, opening: Opening) {
+    let limits = &context.rooms.shared().limits;
+    let config = WebSocketConfig::default()
+        .read_buffer_size(BUFFER)
+        .write_buffer_size(BUFFER)
+        .max_message_size(Some(limits.message_bytes))
+        .max_frame_size(Some(limits.message_bytes));
+    let allowance = Arc::new(Allowance::new(limits.unauthenticated_bytes));
+    let gate = Gate::new(stream, Arc::clone(&allowance));
+    let socket = WebSocketStream::from_raw_socket(gate, Role::Server, Some(config)).await;
+    let outbox = Arc::new(Outbox::new(limits.outbox_bytes));
+    let now = Instant::now();
+    let connection = Connection {
+        socket,
+        peer: Peer { context, outbox, opening, allowance },
+        dialect: Dialect::Undecided,
+        opened: now,
+        last_in: now,
+        last_out: now,
+        credit: (0.0, now),
+        paused_until: None,
+    };
+    connection.run().await;
+}
+
+/// How a connection ended.
+enum End {
+    /// The other side closed or is gone: there is nobody to say anything to.
+    Gone,
+    /// We close.
+    Close(Close),
+}
+
+impl From<Close> for End {
+    fn from(close: Close) -> Self {
+        Self::Close(close)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    async fn run(mut self) {
+        if let Some((close, reason)) = self.peer.opening.refused {
+            self.deny(close, reason).await;
+            return;
+        }
+        let end = loop {
+            if let Err(end) = self.step().await {
+                break end;
+            }
+        };
+        // Leave before saying goodbye: others see it at once.
+        self.dialect = Dialect::Undecided;
+        if let End::Close(close) = end {
+            let close = self.peer.outbox.take().1.unwrap_or(close);
+            self.goodbye(close).await;
+        }
+    }
+
+    /// Writes what waits, then takes one message, or wakes for something else.
+    async fn step(&mut self) -> Result<(), End> {
+        self.flush().await?;
+        let now = Instant::now();
+        let reading = self.may_read(now);
+        let deadline = self.deadline(now);
+        tokio::select! {
+            message = self.socket.next(), if reading => self.incoming(message).await,
+            () = self.peer.outbox.wait() => Ok(()),
+            () = sleep_until(deadline.into()) => self.on_time().await,
+        }
+    }
+
+    async fn incoming(&mut self, message: Option<Result<WsMessage, WsError>>) -> Result<(), End> {
+        self.last_in = Instant::now();
+        match message {
+            Some(Ok(WsMessage::Binary(frame))) => {
+                let metrics = self.peer.context.metrics();
+                metrics.messages_in.inc();
+                metrics.bytes_in.inc_by(frame.len() as u64);
+                self.credit.0 -= 1.0;
+                self.message(frame).await
+            }
+            // Both protocols are binary; a text is no client of ours.
+            Some(Ok(WsMessage::Text(_))) => Err(Close::Malformed.into()),
+            Some(Ok(WsMessage::Ping(_) | WsMessage::Pong(_) | WsMessage::Frame(_))) => Ok(()),
+            Some(Ok(WsMessage::Close(_))) | None => Err(End::Gone),
+            Some(Err(WsError::Capacity(_))) => Err(Close::TooLarge.into()),
+            Some(Err(WsError::Protocol(ProtocolError::ResetWithoutClosingHandshake))) => Err(End::Gone),
+            Some(Err(WsError::Protocol(_) | WsError::Utf8(_))) => Err(Close::Malformed.into()),
+            Some(Err(_)) if self.peer.allowance.is_exceeded() => Err(Close::TooLarge.into()),
+            Some(Err(_)) => Err(End::Gone),
+        }
+    }
+
+    async fn message(&mut self, frame: Bytes) -> Result<(), End> {
+        if let Dialect::Undecided = self.dialect {
+            match frame.first() {
+                None => return Err(Close::Malformed.into()),
+                Some(0) => match YWebsocket::open(&self.peer).await {
+                    Ok(dialect) => self.dialect = Dialect::YWebsocket(dialect),
+                    Err((close, reason)) => {
+                        self.deny(close, &reason).await;
+                        return Err(End::Gone);
+                    }
+                },
+                Some(_) => self.dialect = Dialect::Hocuspocus(Hocuspocus::default()),
+            }
+        }
+        match &mut self.dialect {
+            Dialect::Undecided => {}
+            Dialect::YWebsocket(dialect) => dialect.message(&self.peer, &frame)?,
+            Dialect::Hocuspocus(dialect) => dialect.message(&self.peer, &frame).await?,
+        }
+        Ok(())
+    }
+
+    /// Writes all that waits in the outbox, and does what it asks for.
+    async fn flush(&mut self) -> Result<(), End> {
+        loop {
+            let (queue, close) = self.peer.outbox.take();
+            if queue.is_empty() {
+                return close.map_or(Ok(()), |close| Err(close.into()));
+            }
+            for out in queue {
+                match out {
+                    Out::Frame(frame) | Out::Update(_, frame, _) | Out::Presence(_, frame) => {
+                        self.write(frame).await?;
+                    }
+                    Out::CatchUp(slot) => {
+                        for frame in self.catch_up(slot)? {
+                            self.write(frame).await?;
+                        }
+                    }
+                }
+            }
+            self.bounded_flush().await?;
+            self.last_out = Instant::now();
+        }
+    }
+
+    fn catch_up(&self, slot: Slot) -> Result<Vec<Bytes>, Close> {
+        match &self.dialect {
+            Dialect::Undecided => Ok(Vec::new()),
+            Dialect::YWebsocket(dialect) => dialect.catch_up(),
+            Dialect::Hocuspocus(dialect) => dialect.catch_up(slot),
+        }
+    }
+
+    async fn write(&mut self, frame: Bytes) -> Result<(), End> {
+        let metrics = self.peer.context.metrics();
+        metrics.messages_out.inc();
+        metrics.bytes_out.inc_by(frame.len() as u64);
+        if frame.len() <= FRAGMENT {
+            return self.bounded_feed(WsMessage::Binary(frame)).await;
+        }
+        let mut rest = frame;
+        let mut kind = Data::Binary;
+        while !rest.is_empty() {
+            let part = rest.split_to(FRAGMENT.min(rest.len()));
+            let fragment = Frame::message(part, OpCode::Data(kind), rest.is_empty());
+            self.bounded_feed(WsMessage::Frame(fragment)).await?;
+            self.bounded_flush().await?;
+            kind = Data::Continue;
+        }
+        Ok(())
+    }
+
+    async fn bounded_feed(&mut self, message: WsMessage) -> Result<(), End> {
+        let bound = self.peer.context.rooms.shared().limits.write_stall;
+        match timeout(bound, self.socket.feed(message)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(End::Gone),
+            Err(_) => Err(Close::TryAgain.into()),
+        }
+    }
+
+    async fn bounded_flush(&mut self) -> Result<(), End> {
+        let bound = self.peer.context.rooms.shared().limits.write_stall;
+        match timeout(bound, self.socket.flush()).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(End::Gone),
+            Err(_) => Err(Close::TryAgain.into()),
+        }
+    }
+
+    /// Whether a message may be read now: within the rate, and while the store keeps up.
+    fn may_read(&mut self, now: Instant) -> bool {
+        if let Some(until) = self.paused_until {
+            if now < until {
+                return false;
+            }
+            self.paused_until = None;
+            // Not reading is no silence of the peer.
+            self.last_in = now;
+        }
+        let shared = self.peer.context.rooms.shared();
+        let rate = f64::from(shared.limits.messages_per_second);
+        let mut pause = None;
+        if rate > 0.0 {
+            let (credit, since) = self.credit;
+            let earned = now.duration_since(since).as_secs_f64() * rate;
+            // Saved up for two seconds at most.
+            self.credit = ((credit + earned).min(2.0 * rate), now);
+            if self.credit.0 < -1.0 {
+                pause = Some(Duration::from_secs_f64((-self.credit.0 / rate).min(5.0)));
+            }
+        }
+        if shared.store.backlog() > shared.limits.backlog_bytes {
+            pause = pause.max(Some(Duration::from_millis(20)));
+        }
+        self.paused_until = pause.map(|pause| now + pause);
+        pause.is_none()
+    }
+
+    /// When something has to be done even if nothing comes.
+    fn deadline(&self, now: Instant) -> Instant {
+        let limits = &self.peer.context.rooms.shared().limits;
+        let mut deadline = (self.last_out + limits.keep_alive).min(self.last_in + limits.silence);
+        if let Some(until) = self.paused_until {
+            deadline = deadline.min(until);
+        }
+        if !self.is_admitted() {
+            deadline = deadline.min(self.opened + limits.unauthenticated_time);
+        }
+        if let Some(expires) = self.expires() {
+            let left = expires.duration_since(SystemTime::now()).unwrap_or_default();
+            deadline = deadline.min(now + left);
+        }
+        deadline
+    }
+
+    async fn on_time(&mut self) -> Result<(), End> {
+        let now = Instant::now();
+        let limits = &self.peer.context.rooms.shared().limits;
+        if self.expires().is_some_and(|at| at <= SystemTime::now()) {
+            return Err(Close::Unauthorized.into());
+        }
+        if !self.is_admitted() && now >= self.opened + limits.unauthenticated_time {
+            return Err(Close::AuthTimeout.into());
+        }
+        if now >= self.last_in + limits.silence {
+            return Err(End::Gone);
+        }
+        if now >= self.last_out + limits.keep_alive {
+            let frame = match &self.dialect {
+                Dialect::Undecided => None,
+                Dialect::YWebsocket(_) => Some(wire::KEEP_ALIVE),
+                Dialect::Hocuspocus(_) => Some(wire::APP_PING),
+            };
+            if let Some(frame) = frame {
+                self.write(Bytes::from_static(frame)).await?;
+            }
+            // A half-open peer does not answer this.
+            self.bounded_feed(WsMessage::Ping(Bytes::new())).await?;
+            self.bounded_flush().await?;
+            self.last_out = now;
+        }
+        Ok(())
+    }
+
+    fn is_admitted(&self) -> bool {
+        match &self.dialect {
+            Dialect::Undecided => false,
+            Dialect::YWebsocket(_) => true,
+            Dialect::Hocuspocus(dialect) => dialect.is_admitted(),
+        }
+    }
+
+    fn expires(&self) -> Option<SystemTime> {
+        match &self.dialect {
+            Dialect::Undecided => None,
+            Dialect::YWebsocket(dialect) => dialect.expires(),
+            Dialect::Hocuspocus(dialect) => dialect.expires(),
+        }
+    }
+
+    /// Says no in words that old clients understand, lets them read it, and closes with a code for new ones.
+    async fn deny(&mut self, close: Close, reason: &str) {
+        let said = self.write(wire::denied(reason)).await.is_ok() && self.bounded_flush().await.is_ok();
+        if said {
+            tokio::time::sleep(DENIAL).await;
+            self.goodbye(close).await;
+        }
+    }
+
+    /// Closes, and waits a moment for the answer.
+    async fn goodbye(&mut self, close: Close) {
+        let code = close.code();
+        self.peer.context.metrics().closed.get_or_create(&CloseLabel { code: code.into() }).inc();
+        let frame = CloseFrame { code: code.into(), reason: close.reason().into() };
+        let farewell = async {
+            if self.socket.close(Some(frame)).await.is_ok() {
+                while let Some(Ok(_)) = self.socket.next().await {}
+            }
+        };
+        // Whoever does not answer is left without.
+        let _ = timeout(GOODBYE, farewell).await;
+    }
+}
+
+/// Runs engine work for an update; a large one does not hold up the other tasks of this thread.
+fn heavy<T>(bytes: usize, f: impl FnOnce() -> T) -> T {
+    use tokio::runtime::{Handle, RuntimeFlavor};
+    let many =
+        || Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread);
+    if bytes > HEAVY && many() { tokio::task::block_in_place(f) } else { f() }
+}
+
+fn refused(refused: &Refused) -> Close {
+    match refused {
+        Refused::Malformed(error) => {
+            tracing::info!(%error, "a malformed update or state vector; the connection is closed");
+            Close::Malformed
+        }
+        Refused::TooLarge => Close::TooLarge,
+        Refused::Broken => Close::Internal,
+    }
+}
+
+/// The close code and reason for somebody who may not enter.
+fn denial(denied: Denied) -> (Close, String) {
+    match denied {
+        Denied::Unauthorized(reason) => (Close::Unauthorized, reason),
+        Denied::Forbidden(reason) => (Close::Forbidden, reason),
+        Denied::Unavailable => (Close::TryAgain, "it cannot be told now whether you may enter".to_owned()),
+    }
+}

@@ -1,0 +1,240 @@
+//! A server from its settings, from the first listen to the last write (the top).
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::auth::Auth;
+use crate::config::Config;
+use crate::connection::Context;
+use crate::http::webhook::{self, Webhooks};
+use crate::http::{Http, HttpOptions};
+use crate::limits::Limits;
+use crate::metrics::Metrics;
+use crate::room::Shared;
+use crate::room::compactor::Compactor;
+use crate::room::registry::Rooms;
+use crate::store::Store;
+use crate::store::memory::MemoryStore;
+use crate::store::sqlite::SqliteStore;
+
+/// How often idle rooms are looked for.
+const TICK: Duration = Duration::from_secs(1);
+
+/// A running server.
+pub struct Server {
+    address: SocketAddr,
+    rooms: Arc<Rooms>,
+    http: Arc<Http>,
+    hooks: Option<Arc<Webhooks>>,
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<()>>,
+    drain: Duration,
+}
+
+impl Server {
+    /// Starts a server.
+    ///
+    /// # Errors
+    /// When a setting is not right, the store does not open, or the address cannot be listened on; in words.
+    pub async fn start(config: Config) -> Result<Self, String> {
+        let store: Arc<dyn Store> = if config.memory.unwrap_or_default() {
+            Arc::new(MemoryStore::new())
+        } else {
+            let (folder, durability) = (config.data_dir(), config.durability.unwrap_or_default());
+            let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&folder, durability)).await;
+            Arc::new(opened.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?)
+        };
+        let auth = config.auth()?;
+        let limits = config.limits();
+        Self::with(config, limits, store, auth).await
+    }
+
+    /// Starts a server within bounds, on a store and with a hook that the caller brings.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub async fn with(
+        config: Config,
+        limits: Limits,
+        store: Arc<dyn Store>,
+        auth: Arc<dyn Auth>,
+    ) -> Result<Self, String> {
+        let metrics = Arc::new(Metrics::new());
+        let hooks = match &config.webhook_url {
+            None => None,
+            Some(url) => {
+                let options = webhook::Options {
+                    url: url.clone(),
+                    secret: config.webhook_secret.clone(),
+                    debounce: Duration::from_millis(config.webhook_debounce.unwrap_or(2000)),
+                };
+                Some(Webhooks::new(options, Arc::clone(&metrics))?)
+            }
+        };
+        let compactor =
+            Compactor::start(Arc::clone(&store), Arc::clone(&metrics)).map_err(|error| error.to_string())?;
+        let changed: Box<dyn Fn(&crate::name::RoomName) + Send + Sync> = match &hooks {
+            None => Box::new(|_| {}),
+            Some(hooks) => {
+                let hooks = Arc::clone(hooks);
+                Box::new(move |name| hooks.changed(name))
+            }
+        };
+        let shared = Shared { store, limits, metrics, compactor, changed };
+        let rooms = Rooms::new(Arc::new(shared));
+        let context = Arc::new(Context { rooms: Arc::clone(&rooms), auth });
+        let options = HttpOptions {
+            api_token: config.api_token.clone(),
+            api_open: config.api_open.unwrap_or_default(),
+            origins: config.origins.clone().unwrap_or_default(),
+            tls: match (&config.tls_cert, &config.tls_key) {
+                (Some(certificate), Some(key)) => Some(tls(certificate, key)?),
+                (None, None) => None,
+                _ => return Err("TLS needs a certificate and its key".to_owned()),
+            },
+        };
+        let http = Http::new(context, options);
+        let listener = TcpListener::bind(config.listen())
+            .await
+            .map_err(|error| format!("cannot listen on {}: {error}", config.listen()))?;
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        let (stop, stopped) = watch::channel(false);
+        let mut tasks = Vec::new();
+        {
+            let http = Arc::clone(&http);
+            let stopped = stopped.clone();
+            tasks.push(tokio::spawn(async move { http.serve(listener, stopped).await }));
+        }
+        tasks.push(tokio::spawn(tick(Arc::clone(&rooms), stopped)));
+        if let Some(hooks) = &hooks {
+            tasks.push(tokio::spawn(Arc::clone(hooks).run()));
+        }
+        tracing::info!(%address, "listening");
+        Ok(Self { address, rooms, http, hooks, stop, tasks, drain: config.drain() })
+    }
+
+    /// Returns the address that it listens on.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Returns the rooms.
+    pub fn rooms(&self) -> &Arc<Rooms> {
+        &self.rooms
+    }
+
+    /// Ends the server: takes no more connections, sends all peers away, stores what they sent, and closes the store.
+    /// Returns whether all of that was done within the bound.
+    pub async fn stop(self) -> bool {
+        tracing::info!("shutting down");
+        self.http.drain();
+        let drained = self.rooms.drain(self.drain).await;
+        if !drained {
+            tracing::error!("not everything could be stored within {:?}", self.drain);
+        }
+        self.stop.send_replace(true);
+        if let Some(hooks) = &self.hooks
+            && tokio::time::timeout(self.drain, hooks.finish()).await.is_err()
+        {
+            tracing::warn!("webhooks are left behind");
+        }
+        for task in self.tasks {
+            task.abort();
+        }
+        let shared = Arc::clone(self.rooms.shared());
+        let closed = tokio::task::spawn_blocking(move || {
+            shared.compactor.stop();
+            shared.store.close();
+        });
+        let closed = closed.await.is_ok();
+        tracing::info!("the end");
+        drained && closed
+    }
+}
+
+async fn tick(rooms: Arc<Rooms>, mut stopped: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(TICK) => rooms.tick(),
+            _ = stopped.wait_for(|stop| *stop) => return,
+        }
+    }
+}
+
+fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
+    let broken = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let chain = CertificateDer::pem_file_iter(certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| broken(certificate, &error))?;
+    let key = PrivateKeyDer::from_pem_file(key).map_err(|error| broken(key, &error))?;
+    let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .map_err(|error| error.to_string())?;
+    // WebSockets begin with HTTP/1.1.
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// Runs a server until the process is told to end (SIGTERM or SIGINT); this is `yatta serve`.
+///
+/// # Errors
+/// As [`Server::start`], and when not everything could be stored at the end.
+pub fn run(config: Config) -> Result<(), String> {
+    let config = config.with_file()?;
+    start_log(&config)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("no runtime: {error}"))?;
+    runtime.block_on(async {
+        let server = Server::start(config).await?;
+        wait_for_end().await?;
+        if server.stop().await { Ok(()) } else { Err("not everything could be stored".to_owned()) }
+    })
+}
+
+#[cfg(unix)]
+async fn wait_for_end() -> Result<(), String> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
+    tokio::select! {
+        _ = terminate.recv() => Ok(()),
+        result = tokio::signal::ctrl_c() => result.map_err(|error| error.to_string()),
+    }
+}
+
+#[cfg(not(unix))]
+async fn wait_for_end() -> Result<(), String> {
+    tokio::signal::ctrl_c().await.map_err(|error| error.to_string())
+}
+
+/// Logs are structured: an event with fields, as text or JSON, on standard error.
+fn start_log(config: &Config) -> Result<(), String> {
+    static STARTED: OnceLock<()> = OnceLock::new();
+    if STARTED.set(()).is_err() {
+        return Ok(());
+    }
+    let filter = config.log.as_deref().unwrap_or("info");
+    let filter = tracing_subscriber::EnvFilter::try_new(filter).map_err(|error| error.to_string())?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    if config.log_json.unwrap_or_default() {
+        log.json().init();
+    } else {
+        log.init();
+    }
+    Ok(())
+}
