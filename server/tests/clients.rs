@@ -1,5 +1,7 @@
 //! Real clients in Node (y-websocket 3.1 and 2.1, hocuspocus 4): `clients/clients.mjs` has the scenarios.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 mod common;
 
 use std::process::Stdio;

@@ -1,5 +1,7 @@
 //! One suite for every store: what `yatta_server::store` promises (S1-S5).
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
