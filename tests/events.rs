@@ -5,6 +5,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Map as JsonMap, Value as Json, json};
@@ -12,9 +14,9 @@ use yatta::any::Any;
 use yatta::types::{Attrs, Change, Delta, EntryChange, Event, Events, PathSegment};
 use yatta::updates::decoder::Decode;
 use yatta::{
-    Array, ArrayPrelim, ArrayRef, ClientID, DeepObservable, Doc, Map, MapPrelim, MapRef, Observable,
-    OffsetKind, Options, Out, ReadTxn, StateVector, Text, TextPrelim, TextRef, Transact, TransactionMut,
-    Update, Xml, XmlElementPrelim, XmlFragment, XmlFragmentRef, XmlOut, XmlTextPrelim,
+    Array, ArrayPrelim, ArrayRef, ClientID, DeepObservable, Doc, GetString, Map, MapPrelim, MapRef,
+    Observable, OffsetKind, Options, Out, ReadTxn, StateVector, Text, TextPrelim, TextRef, Transact,
+    TransactionMut, Update, Xml, XmlElementPrelim, XmlFragment, XmlFragmentRef, XmlOut, XmlTextPrelim,
 };
 
 type Calls = Arc<Mutex<Vec<Json>>>;
@@ -342,4 +344,23 @@ fn events_are_those_of_yjs() {
     }
     assert!(failed.is_empty(), "seeds {failed:?}");
     assert!(compared > 1000, "only {compared} calls");
+}
+
+/// What a transaction changed must not show in the next one, also when an observer of the first panicked.
+#[test]
+fn a_panic_of_an_observer_leaves_no_changes_behind() {
+    let doc = Doc::with_client_id(1);
+    let text = doc.get_or_insert_text("t");
+    let calls = Arc::new(AtomicU32::new(0));
+    let seen = Arc::clone(&calls);
+    text.observe("once", move |_, _| {
+        assert!(seen.fetch_add(1, Ordering::Relaxed) > 0, "the first event");
+    });
+    let first = catch_unwind(AssertUnwindSafe(|| text.insert(&mut doc.transact_mut(), 0, "a")));
+    assert!(first.is_err(), "the panic goes on");
+    drop(doc.transact_mut());
+    assert_eq!(calls.load(Ordering::Relaxed), 1, "an empty transaction has no event");
+    text.insert(&mut doc.transact_mut(), 1, "b");
+    assert_eq!((calls.load(Ordering::Relaxed), text.get_string(&doc.transact())), (2, "ab".to_owned()));
+    doc.check();
 }

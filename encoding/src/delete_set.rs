@@ -26,12 +26,13 @@ impl DeleteRange {
     }
 }
 
-/// Reads a delete set, giving each range to `each` in the order of the stream; empty ranges are left out.
+/// Reads a delete set, giving each range to `each` in the order of the stream.
 ///
 /// The order is whatever the peer wrote: clients can come twice, ranges out of order or overlapping.
 ///
 /// # Errors
-/// When the bytes are malformed or a range ends beyond the last clock.
+/// When the bytes are malformed, a range ends beyond the last clock, or one is empty: nobody writes such a range, and Yjs
+/// throws over one of a client that it does not know.
 pub fn read_delete_set<D: Decoder>(decoder: &mut D, mut each: impl FnMut(DeleteRange)) -> Result<(), Error> {
     // Both loops read bytes in each turn, so a count that lies ends with the input.
     let clients: u64 = decoder.read_var()?;
@@ -45,9 +46,10 @@ pub fn read_delete_set<D: Decoder>(decoder: &mut D, mut each: impl FnMut(DeleteR
             if clock.checked_add(len).is_none() {
                 return Err(decoder.invalid("a deleted range ends beyond the last clock"));
             }
-            if len > 0 {
-                each(DeleteRange { client, clock, len });
+            if len == 0 {
+                return Err(decoder.invalid("a deleted range is empty"));
             }
+            each(DeleteRange { client, clock, len });
         }
     }
     Ok(())

@@ -7,7 +7,7 @@
 
 use crate::any::{self, Any, Form, Number};
 use crate::error::Error;
-use crate::read::Cursor;
+use crate::read::{Cursor, Read};
 use crate::write::Write;
 use std::sync::Arc;
 
@@ -42,6 +42,40 @@ impl Exact {
     }
 }
 
+impl Exact {
+    fn parts(&self) -> Result<Parts, Error> {
+        let mut cursor = Cursor::new(&self.bytes);
+        match cursor.read_u8()? {
+            any::ARRAY => {
+                let len: usize = cursor.read_var()?;
+                (0..len).map(|_| Value::decode(&mut cursor)).collect::<Result<_, _>>().map(Parts::Array)
+            }
+            any::OBJECT => {
+                let len: usize = cursor.read_var()?;
+                let mut entry = |_| {
+                    let key = Arc::from(cursor.read_string()?);
+                    Ok((key, Value::decode(&mut cursor)?))
+                };
+                (0..len).map(&mut entry).collect::<Result<_, Error>>().map(Parts::Map)
+            }
+            _ => cursor.read_i64().map(Parts::BigInt),
+        }
+    }
+}
+
+/// What a [`Value`] consists of, one level deep.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Parts {
+    /// Data without BigInts.
+    Plain(Any),
+    /// A BigInt.
+    BigInt(i64),
+    /// An array.
+    Array(Vec<Value>),
+    /// An object, in the order of its keys.
+    Map(Vec<(Arc<str>, Value)>),
+}
+
 impl PartialEq for Exact {
     fn eq(&self, other: &Self) -> bool {
         self.bytes == other.bytes
@@ -61,6 +95,48 @@ impl Value {
 
     fn exact(plain: Any, bytes: Vec<u8>) -> Self {
         Self::Exact(Arc::new(Exact { plain, bytes: bytes.into() }))
+    }
+
+    /// Puts a value together from its parts: the reverse of [`Self::parts`]. Of equal keys the last value counts, at
+    /// the place of the first. Costs O(size).
+    ///
+    /// # Errors
+    /// When it would be nested deeper than [`limits::MAX_DEPTH`](crate::limits::MAX_DEPTH).
+    pub fn from_parts(parts: Parts) -> Result<Self, Error> {
+        let mut bytes = Vec::new();
+        match parts {
+            Parts::Plain(any) => return Ok(Self::Plain(any)),
+            Parts::BigInt(value) => return Ok(Self::big_int(value)),
+            Parts::Array(values) => {
+                bytes.push(any::ARRAY);
+                bytes.write_var(values.len());
+                for value in values {
+                    value.encode(&mut bytes);
+                }
+            }
+            Parts::Map(entries) => {
+                bytes.push(any::OBJECT);
+                bytes.write_var(entries.len());
+                for (key, value) in entries {
+                    bytes.write_string(&key);
+                    value.encode(&mut bytes);
+                }
+            }
+        }
+        Self::decode(&mut Cursor::new(&bytes))
+    }
+
+    /// Returns what the value consists of, one level deep. Costs O(size) if it holds BigInts.
+    pub fn parts(&self) -> Parts {
+        match self {
+            Self::Plain(Any::Number(Number::Int(int))) if any::is_written_as_big_int(*int) => {
+                Parts::BigInt(*int)
+            }
+            Self::Plain(any) => Parts::Plain(any.clone()),
+            Self::Exact(exact) => {
+                exact.parts().unwrap_or_else(|error| unreachable!("{exact:?} was written here: {error}"))
+            }
+        }
     }
 
     /// Returns what a reader sees.

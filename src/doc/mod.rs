@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::Mutex;
-use yatta_encoding::ClientID;
+use yatta_encoding::{Any, ClientID};
 
 use crate::change::ChangeSet;
 pub use crate::store::OffsetKind;
@@ -44,6 +44,8 @@ pub(crate) struct DocInner {
     should_load: AtomicBool,
     /// The collection; a sub-document takes over that of its parent.
     collection: OnceLock<Arc<str>>,
+    /// What the parent document says of this one beyond its options.
+    meta: OnceLock<Any>,
     /// Where this document stands in another one.
     place: Mutex<Option<subdoc::Place>>,
 }
@@ -107,6 +109,7 @@ impl Doc {
                 client_due: AtomicBool::new(false),
                 should_load: AtomicBool::new(options.should_load),
                 collection: options.collection_id.clone().map_or_else(OnceLock::new, OnceLock::from),
+                meta: OnceLock::new(),
                 place: Mutex::new(None),
                 options,
                 events: DocEvents::default(),
@@ -151,6 +154,27 @@ impl Doc {
     /// Returns whether this document should be synced now.
     pub fn should_load(&self) -> bool {
         self.0.should_load.load(Ordering::Acquire)
+    }
+
+    /// Changes the client id under which this document writes, from the next write transaction on.
+    ///
+    /// No other peer may use it, now or before. Yjs: `doc.clientID = id`.
+    pub fn set_client_id(&self, client_id: ClientID) {
+        self.0.set_client_id(client_id);
+        self.0.client_due.store(true, Ordering::Release);
+    }
+
+    /// Returns what the application that made this sub-document says of it to all peers. Yjs: `doc.meta`.
+    pub fn meta(&self) -> Option<&Any> {
+        self.0.meta.get()
+    }
+
+    /// Sets what all peers shall know of this document once it is inserted into another one.
+    ///
+    /// # Errors
+    /// Gives `meta` back if it was set before.
+    pub fn set_meta(&self, meta: Any) -> Result<(), Any> {
+        self.0.meta.set(meta)
     }
 
     /// Returns how indices and lengths of text are counted.

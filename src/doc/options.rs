@@ -69,13 +69,16 @@ impl Options {
 
 impl Options {
     /// What a parent document writes of a sub-document: only what differs from the defaults, as in Yjs.
-    pub(crate) fn as_any(&self) -> Any {
+    pub(crate) fn as_any(&self, meta: Option<&Any>) -> Any {
         let mut options: Vec<(String, Any)> = Vec::new();
         if self.skip_gc {
             options.push(("gc".to_owned(), Any::from(false)));
         }
         if self.auto_load {
             options.push(("autoLoad".to_owned(), Any::from(true)));
+        }
+        if let Some(meta) = meta {
+            options.push(("meta".to_owned(), meta.clone()));
         }
         Any::Map(options.into_iter().collect())
     }

@@ -50,13 +50,18 @@ fn make(store: &Store, id: Id, content: &SubdocContent) -> Doc {
     options.read_any(&content.options);
     options.should_load = (options.should_load || options.auto_load) && !content.idle;
     let doc = Doc::with_options(options);
+    if let Any::Map(options) = &content.options
+        && let Some(meta) = options.get("meta")
+    {
+        doc.inner().meta.get_or_init(|| meta.clone());
+    }
     doc.settle(store, id);
     doc
 }
 
 /// What an insertion of `doc` writes: itself, unless it stands elsewhere already or holds the place where it would go.
 pub(crate) fn content_of(store: &Store, doc: Doc) -> Arc<SubdocContent> {
-    let content = SubdocContent::new(doc.guid(), doc.inner().options.as_any());
+    let content = SubdocContent::new(doc.guid(), doc.inner().options.as_any(doc.meta()));
     let mut at = store.owner.upgrade().and_then(Doc::from_link);
     let mut free = doc.inner().place.lock().is_none();
     while let Some(holder) = at {
@@ -297,7 +302,7 @@ impl Encode for Options {
     /// The guid, and what a parent document says of a sub-document.
     fn encode<E: Encoder>(&self, encoder: &mut E) {
         encoder.write_string(&self.guid);
-        encoder.write_any(&self.as_any());
+        encoder.write_any(&self.as_any(None));
     }
 }
 

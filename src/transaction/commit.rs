@@ -44,8 +44,17 @@ impl TransactionMut<'_> {
     /// # Panics
     /// With the first panic of a callback, once the commit is complete.
     pub fn commit(&mut self) {
+        if let Some(panic) = self.complete()
+            && !std::thread::panicking()
+        {
+            resume_unwind(panic);
+        }
+    }
+
+    /// Commits and returns the first panic of a callback.
+    fn complete(&mut self) -> Option<Panic> {
         if self.committed {
-            return;
+            return None;
         }
         self.committed = true;
         let mut panicked = None;
@@ -61,11 +70,7 @@ impl TransactionMut<'_> {
         }
         let doc = self.doc;
         doc.inner().events.after_all.trigger_all(&mut panicked, |call| call(self));
-        if let Some(panic) = panicked
-            && !std::thread::panicking()
-        {
-            resume_unwind(panic);
-        }
+        panicked
     }
 
     /// Commits the present changes, and adds those that transactions of their own have to follow with.
@@ -308,7 +313,13 @@ fn each_holder(store: &Store, branch: BranchIdx, mut call: impl FnMut(BranchIdx,
 
 impl Drop for TransactionMut<'_> {
     fn drop(&mut self) {
-        self.commit();
+        let panicked = self.complete();
+        // Before the panic goes on: else the next transaction would begin with these changes.
         self.guard.state.changes.clear();
+        if let Some(panic) = panicked
+            && !std::thread::panicking()
+        {
+            resume_unwind(panic);
+        }
     }
 }

@@ -9,6 +9,7 @@ use yatta_encoding::{Any, Value};
 
 pub use super::events::ArrayEvent;
 use super::item::ItemContent;
+use super::out::exact_element;
 use super::prelim::{insert_prelim, plain_content};
 use super::{
     AsPrelim, DefaultPrelim, EmbedPrelim, In, Out, Prelim, ReadTxn, RootRef, ToJson, TypeRef, shared_ref,
@@ -111,7 +112,7 @@ pub trait Array: AsRef<Branch> + Sized {
             if !run.is_empty() {
                 left = put(store, left, &mut at, NewContent::Any(few(std::mem::take(&mut run))));
             }
-            left = put(store, left, &mut at, plain_content(value.into_any()));
+            left = put(store, left, &mut at, plain_content(value));
         }
         if !run.is_empty() {
             put(store, left, &mut at, NewContent::Any(few(run)));
@@ -167,6 +168,14 @@ pub trait Array: AsRef<Branch> + Sized {
         let branch = self.as_ref().resolve(store)?;
         let (slot, offset) = store.find(branch, index)?;
         Out::element(store, &store.items[slot], offset)
+    }
+
+    /// Returns the element at `index` with its BigInts kept apart, if there is one and it is plain data. Cost O(log n).
+    fn get_exact<T: ReadTxn>(&self, txn: &T, index: u32) -> Option<Value> {
+        let store = txn.store();
+        let branch = self.as_ref().resolve(store)?;
+        let (slot, offset) = store.find(branch, index)?;
+        exact_element(store, &store.items[slot], offset)
     }
 
     /// Returns the element at `index` as a Rust value.

@@ -1,6 +1,6 @@
 //! `In`: a value of any kind on its way into a document.
 
-use yatta_encoding::Any;
+use yatta_encoding::{Any, Value};
 
 use super::array::ArrayPrelim;
 use super::item::ItemContent;
@@ -68,9 +68,9 @@ impl Prelim for In {
         }
     }
 
-    fn into_plain(self) -> Result<Any, Self> {
+    fn into_plain(self) -> Result<Value, Self> {
         match self {
-            Self::Any(any) => Ok(any),
+            Self::Any(any) => Ok(Value::from(any)),
             other => Err(other),
         }
     }

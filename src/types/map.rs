@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
-use yatta_encoding::Any;
 use yatta_encoding::serde_any::from_any;
+use yatta_encoding::{Any, Value};
 
 pub use super::events::MapEvent;
 use super::item::ItemContent;
+use super::out::exact_element;
 use super::prelim::insert_prelim;
 use super::{
     AsPrelim, DefaultPrelim, EmbedPrelim, In, Out, Prelim, ReadTxn, RootRef, ToJson, TypeRef, shared_ref,
@@ -156,6 +157,14 @@ pub trait Map: AsRef<Branch> + Sized {
         let store = txn.store();
         let branch = self.as_ref().resolve(store)?;
         Out::last_of(store, entry(store, branch, key)?)
+    }
+
+    /// Returns the value of a key with its BigInts kept apart, if it is set to plain data. Cost O(1).
+    fn get_exact<T: ReadTxn>(&self, txn: &T, key: &str) -> Option<Value> {
+        let store = txn.store();
+        let branch = self.as_ref().resolve(store)?;
+        let item = &store.items[entry(store, branch, key)?];
+        exact_element(store, item, item.len.checked_sub(1)?)
     }
 
     /// Returns the value of a key as a Rust value.

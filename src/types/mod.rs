@@ -5,6 +5,7 @@
 
 pub mod array;
 mod events;
+pub mod exact;
 mod input;
 mod item;
 pub mod map;

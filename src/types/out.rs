@@ -143,6 +143,21 @@ impl Out {
     }
 }
 
+/// One element of an item that is plain data, with its BigInts kept apart.
+pub(crate) fn exact_element(store: &Store, item: &Item, offset: u32) -> Option<Value> {
+    if matches!(item.kind(), Kind::Any | Kind::Embed) {
+        return match store.boxed(item) {
+            Content::Any(values) => values.get(offset as usize).cloned(),
+            Content::Embed(value) => Some(value.clone()),
+            _ => None,
+        };
+    }
+    match Out::element(store, item, offset)? {
+        Out::Any(any) => Some(Value::from(any)),
+        _ => None,
+    }
+}
+
 impl ToJson for Out {
     fn to_json<T: ReadTxn>(&self, txn: &T) -> Any {
         use super::GetString;

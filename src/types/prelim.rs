@@ -1,10 +1,13 @@
 //! `Prelim`: values on their way into a document.
 
+use std::sync::Arc;
+
 use smallvec::smallvec;
 use yatta_encoding::{Any, Value};
 
 use super::item::{ItemContent, ItemPtr, Unused};
 use crate::block::index::ItemIdx;
+use crate::branch::node::Tag;
 use crate::change::ChangeSet;
 use crate::doc::subdoc;
 use crate::engine::place::NewContent;
@@ -24,8 +27,14 @@ pub trait Prelim: Sized {
 
     /// The value if it is plain data: spares a list of one. Gives `self` back otherwise.
     #[doc(hidden)]
-    fn into_plain(self) -> Result<Any, Self> {
+    fn into_plain(self) -> Result<Value, Self> {
         Err(self)
+    }
+
+    /// The name of a shared type whose [`TypeRef`](super::TypeRef) has no place for one.
+    #[doc(hidden)]
+    fn hook_name(&self) -> Option<Arc<str>> {
+        None
     }
 }
 
@@ -38,8 +47,8 @@ impl<T: Into<Any>> Prelim for T {
 
     fn integrate(self, _txn: &mut TransactionMut<'_>, _inner_ref: BranchPtr) {}
 
-    fn into_plain(self) -> Result<Any, Self> {
-        Ok(self.into())
+    fn into_plain(self) -> Result<Value, Self> {
+        Ok(Value::from(self.into()))
     }
 }
 
@@ -79,10 +88,10 @@ impl<T: Into<Any>> From<T> for EmbedPrelim<T> {
 }
 
 /// Plain data as content: bytes are an item of their own kind, as in Yjs.
-pub(crate) fn plain_content(any: Any) -> NewContent<'static> {
-    match any {
-        Any::Buffer(bytes) => NewContent::Binary(bytes),
-        any => NewContent::Any(smallvec![Value::from(any)]),
+pub(crate) fn plain_content(value: Value) -> NewContent<'static> {
+    match value {
+        Value::Plain(Any::Buffer(bytes)) => NewContent::Binary(bytes),
+        value => NewContent::Any(smallvec![value]),
     }
 }
 
@@ -103,14 +112,21 @@ pub(crate) fn place_prelim<V: Prelim>(
     place: impl FnOnce(&mut Store, &mut ChangeSet, NewContent<'_>) -> ItemIdx,
 ) -> (ItemIdx, Option<V>) {
     match value.into_plain() {
-        Ok(any) => {
+        Ok(value) => {
             let (store, changes) = txn.parts();
-            (place(store, changes, plain_content(any)), None)
+            (place(store, changes, plain_content(value)), None)
         }
         Err(value) => {
+            let name = value.hook_name();
             let (content, rest) = value.into_content(txn);
             let (store, changes) = txn.parts();
-            let slot = with_content(store, content, |store, content| place(store, changes, content));
+            let slot = with_content(store, content, |store, content| {
+                let content = match content {
+                    NewContent::Type(tag) if name.is_some() => NewContent::Type(Tag { name, ..tag }),
+                    other => other,
+                };
+                place(store, changes, content)
+            });
             subdoc::settle(store, slot);
             (slot, rest)
         }
@@ -143,7 +159,7 @@ fn with_content(
 ) -> ItemIdx {
     let content = match content {
         ItemContent::Any(mut values) => match values.pop() {
-            Some(last) if values.is_empty() => plain_content(last),
+            Some(last) if values.is_empty() => plain_content(Value::from(last)),
             Some(last) => {
                 values.push(last);
                 NewContent::Any(values.into_iter().map(Value::from).collect())

@@ -13,6 +13,17 @@ impl Store {
         self.state(self.me)
     }
 
+    /// Returns the clocks that blocks wait for, none if no block waits: of each client that is missed, the last one. Cost
+    /// O(clients missed).
+    pub fn missing_clocks(&self) -> StateVector {
+        self.pending.structs.as_ref().map_or_else(StateVector::default, |pending| pending.missing.clone())
+    }
+
+    /// Returns whether deletions wait for blocks.
+    pub fn has_pending_deletions(&self) -> bool {
+        !self.pending.deletes.is_empty()
+    }
+
     /// Writes what a peer of this state lacks, with the complete delete set, without what is pending. Cost O(blocks).
     pub fn encode_diff<E: Encoder>(&self, sv: &StateVector, encoder: &mut E) {
         encode_diff(self, sv, encoder);

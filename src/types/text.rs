@@ -111,21 +111,23 @@ pub trait Text: AsRef<Branch> + Sized {
         let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
         let mut position = TextPosition::start(txn.store_ref(), branch);
         for step in delta {
-            match step {
-                Delta::Inserted(value, attributes) => {
-                    let attributes = attributes_in(txn, attributes.as_deref());
-                    insert_step(txn, &mut position, value, attributes);
-                }
-                Delta::Deleted(len) => {
-                    let (store, changes) = txn.parts();
-                    position.delete(store, changes, len);
-                }
-                Delta::Retain(len, attributes) => {
-                    let attributes = attributes_in(txn, attributes.as_deref());
-                    let (store, changes) = txn.parts();
-                    position.format(store, changes, len, &attributes);
-                }
-            }
+            delta_step(txn, &mut position, step, false);
+        }
+    }
+
+    /// As [`Self::apply_delta`], but a line break with which the last step would end the text is left out: editors like
+    /// Quill have one there that is no part of the text. Yjs: `applyDelta` with `sanitize: false`.
+    fn apply_delta_without_final_newline<D, P>(&self, txn: &mut TransactionMut<'_>, delta: D)
+    where
+        D: IntoIterator<Item = Delta<P>>,
+        P: Prelim,
+    {
+        let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
+        let mut position = TextPosition::start(txn.store_ref(), branch);
+        let mut delta = delta.into_iter().peekable();
+        while let Some(step) = delta.next() {
+            let ends = delta.peek().is_none() && position.right.is_none();
+            delta_step(txn, &mut position, step, ends);
         }
     }
 
@@ -301,24 +303,50 @@ fn embedded(content: NewContent<'_>) -> NewContent<'_> {
     }
 }
 
+/// One step of a delta; `trim` leaves out a line break at the end of what it inserts.
+fn delta_step<P: Prelim>(
+    txn: &mut TransactionMut<'_>,
+    position: &mut TextPosition,
+    step: Delta<P>,
+    trim: bool,
+) {
+    match step {
+        Delta::Inserted(value, attributes) => {
+            let attributes = attributes_in(txn, attributes.as_deref());
+            insert_step(txn, position, value, attributes, trim);
+        }
+        Delta::Deleted(len) => {
+            let (store, changes) = txn.parts();
+            position.delete(store, changes, len);
+        }
+        Delta::Retain(len, attributes) => {
+            let attributes = attributes_in(txn, attributes.as_deref());
+            let (store, changes) = txn.parts();
+            position.format(store, changes, len, &attributes);
+        }
+    }
+}
+
 /// An insert of a delta: a string is text, other plain data is embedded.
 fn insert_step<P: Prelim>(
     txn: &mut TransactionMut<'_>,
     position: &mut TextPosition,
     value: P,
     attributes: Attributes,
+    trim: bool,
 ) {
     match value.into_plain() {
-        Ok(Any::String(text)) => {
+        Ok(Value::Plain(Any::String(text))) => {
+            let text = if trim { text.strip_suffix('\n').unwrap_or(&text) } else { &text };
             if !text.is_empty() {
                 let (store, changes) = txn.parts();
-                let content = NewContent::String(&text, utf16_len(&text));
+                let content = NewContent::String(text, utf16_len(text));
                 position.insert(store, changes, content, attributes);
             }
         }
-        Ok(any) => {
+        Ok(value) => {
             let (store, changes) = txn.parts();
-            position.insert(store, changes, NewContent::Embed(Value::from(any)), attributes);
+            position.insert(store, changes, NewContent::Embed(value), attributes);
         }
         Err(value) => {
             insert_value(txn, position, value, attributes);

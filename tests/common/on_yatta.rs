@@ -1,5 +1,7 @@
 //! The adapter's service on our engine.
 
+#[path = "../../tools/src/adapter/beyond.rs"]
+pub(crate) mod beyond;
 #[path = "../../tools/src/adapter/engine.rs"]
 pub(crate) mod engine;
 #[path = "../../tools/src/adapter/extra.rs"]

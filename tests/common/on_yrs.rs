@@ -1,5 +1,7 @@
 //! The adapter's service on yrs.
 
+#[path = "yrs_beyond.rs"]
+pub(crate) mod beyond;
 #[path = "../../tools/src/adapter/extra.rs"]
 pub(crate) mod extra;
 pub(crate) use super::json;

@@ -5,7 +5,7 @@
 //! word of the language, and the language is one idea.
 
 use super::Host;
-use super::json::{Json, unhex};
+use super::json::{Json, hex, unhex};
 use super::notation::{block, counted, given, key_of, notation, sha, state_vector};
 use super::wire::{self, Content};
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ pub(crate) enum Stop {
     Unsupported(String),
     /// Something went otherwise than it must.
     Failed(String),
+    /// The engine panicked where it must not.
+    Panicked(String),
 }
 
 /// What playing a step gives.
@@ -37,6 +39,10 @@ pub(crate) struct Player<'a> {
     docs: Vec<String>,
     /// The document of each undo manager and of each snapshot.
     owners: BTreeMap<String, String>,
+    /// Handles that are kept: document and handle.
+    held: BTreeMap<String, (String, Json)>,
+    /// The steps that each observer runs within its callback.
+    inside: BTreeMap<String, Vec<Json>>,
 }
 
 impl<'a> Player<'a> {
@@ -50,6 +56,8 @@ impl<'a> Player<'a> {
             subdocs: BTreeMap::new(),
             docs: Vec::new(),
             owners: BTreeMap::new(),
+            held: BTreeMap::new(),
+            inside: BTreeMap::new(),
         }
     }
 
@@ -94,6 +102,13 @@ impl<'a> Player<'a> {
                 ];
                 self.ask(string(step, "doc"), Json::object(request)).map(drop)
             }
+            "hold" => {
+                let handle = self.address(string(step, "doc"), step.get("on"))?;
+                self.held.insert(string(step, "as").to_owned(), (string(step, "doc").to_owned(), handle));
+                Ok(())
+            }
+            "held" => self.held(step),
+            "clone" => self.clone_type(step),
             "transact" => self.transact(step),
             "client" => self.change_client(step),
             "observe" | "unobserve" => self.observe(op, step),
@@ -125,6 +140,13 @@ impl<'a> Player<'a> {
             values.set(name, value);
         }
         let mut outcome = Json::object([("roots", values)]);
+        let pending = self.ask(doc, Json::object([("op", "pending".into())]))?;
+        if let Some(missing) = pending.find("missing") {
+            outcome.set("pendingMissing", missing.clone());
+        }
+        if pending.get("ds").as_bool() == Some(true) {
+            outcome.set("pendingDs", true.into());
+        }
         let sv = self.ask(doc, Json::object([("op", "sv".into())]))?;
         outcome.set("sv", state_vector(&sv)?);
         for (key, enc) in [("updateV1", 1_u32), ("updateV2", 2)] {
@@ -143,16 +165,60 @@ impl<'a> Player<'a> {
         self.ask(name, request).map(drop)
     }
 
-    /// The API cannot change a client id, so the document is saved and loaded by one with the new id.
     fn change_client(&mut self, step: &Json) -> Played<()> {
-        let name = string(step, "doc");
-        let state = self.ask(name, Json::object([("op", "encode".into()), ("enc", 1.into())]))?;
-        let mut request = Json::object([("op", "new".into()), ("clientID", step.get("client").clone())]);
-        request.set("gc", true.into());
-        self.ask(name, request)?;
-        let request =
-            [("op", "apply".into()), ("update", state), ("enc", 1.into()), ("origin", "load".into())];
-        self.ask(name, Json::object(request)).map(drop)
+        let request = [("op", "client".into()), ("clientID", step.get("client").clone())];
+        self.ask(string(step, "doc"), Json::object(request)).map(drop)
+    }
+
+    /// Uses a handle that was kept: the step says what to do, without `on`. In Yjs a type can be used after it was
+    /// removed from its document; so it must be here.
+    fn held(&mut self, step: &Json) -> Played<()> {
+        let name = ["held", "handle", "name", "type", "as"].iter().find_map(|key| {
+            step.get(key).as_str().filter(|name| self.held.contains_key(*name)).map(str::to_owned)
+        });
+        let name = name.ok_or_else(|| Stop::Failed(format!("no handle was kept for {step}")))?;
+        let (doc, _) = self.held[&name].clone();
+        let used = |operation: &Json| {
+            let mut operation = operation.clone();
+            if operation.find("doc").is_none() {
+                operation.set("doc", doc.as_str().into());
+            }
+            operation.set("on", Json::object([("held", name.as_str().into())]));
+            operation
+        };
+        match (step.find("op"), step.find("ops"), step.find("what")) {
+            (Some(operation @ Json::Object(_)), ..) => self.step(&used(operation)),
+            (Some(Json::String(op)), ..) => {
+                let mut operation = used(step);
+                operation.set("do", op.as_str().into());
+                self.step(&operation)
+            }
+            (_, Some(operations), _) => operations.items().iter().try_for_each(|one| self.step(&used(one))),
+            (.., Some(_)) => {
+                let mut operation = used(step);
+                operation.set("do", "read".into());
+                self.step(&operation)
+            }
+            _ => Err(Stop::Unsupported(format!("held {step}"))),
+        }
+    }
+
+    fn clone_type(&mut self, step: &Json) -> Played<()> {
+        let request = self.clone_request(step)?;
+        self.ask(string(step, "doc"), request).map(drop)
+    }
+
+    fn clone_request(&mut self, step: &Json) -> Played<Json> {
+        let doc = string(step, "doc");
+        let mut request = Json::object([("op", "clone".into())]);
+        request.set("h", self.address(doc, step.get("from"))?);
+        request.set("to", self.address(doc, step.get("to"))?);
+        for key in ["key", "index"] {
+            if let Some(value) = step.find(key) {
+                request.set(key, value.clone());
+            }
+        }
+        Ok(request)
     }
 
     fn repeat(&mut self, step: &Json) -> Played<()> {
@@ -197,40 +263,84 @@ impl<'a> Player<'a> {
     }
 
     fn transact(&mut self, step: &Json) -> Played<()> {
-        if step.find("throws").is_some() {
-            return Err(Stop::Unsupported("transact that throws".to_owned()));
-        }
         let doc = string(step, "doc");
-        let mut ops = Vec::new();
-        for operation in step.get("ops").items() {
+        let (mut ops, mut readings) = (Vec::new(), Vec::new());
+        for operation in unrolled(step.get("ops").items()) {
             let mut operation = operation.clone();
-            operation.set("doc", doc.into());
-            let request = match string(&operation, "do") {
-                "read" => return Err(Stop::Unsupported("read in transact".to_owned())),
-                _ => self.edit(&operation)?,
-            };
-            ops.push(request);
+            if operation.find("doc").is_none() {
+                operation.set("doc", doc.into());
+            }
+            match string(&operation, "do") {
+                "read" => {
+                    let request = self.reading_request(&operation)?;
+                    readings.push((ops.len(), operation));
+                    ops.push(request);
+                }
+                "clone" => ops.push(self.clone_request(&operation)?),
+                "hold" => self.step(&operation)?,
+                _ => ops.push(self.edit(&operation)?),
+            }
         }
         let mut request = Json::object([("op", "transact".into()), ("ops", ops.into())]);
         if let Some(origin) = step.find("origin") {
             request.set("origin", origin.clone());
         }
-        self.ask(doc, request).map(drop)
+        let replies = self.ask(doc, request)?;
+        for (place, reading) in readings {
+            let value = self.shown(doc, string(&reading, "what"), &replies.items()[place])?;
+            self.golden.insert(string(&reading, "as").to_owned(), value);
+        }
+        // the body of a transaction that throws has run by then: what it did stays
+        if step.get("throws").is_null() {
+            Ok(())
+        } else {
+            Err(Stop::Failed("thrown in a transaction".to_owned()))
+        }
     }
 
     fn observe(&mut self, op: &str, step: &Json) -> Played<()> {
-        if step.find("then").is_some() || step.find("throws").is_some() {
-            return Err(Stop::Unsupported("observer that acts".to_owned()));
-        }
         let name = string(step, "as");
         let mut request = Json::object([("op", op.into()), ("as", name.into())]);
-        if op == "observe" {
-            self.observed.insert(name.to_owned(), Vec::new());
-            request.set("h", self.address(string(step, "doc"), step.get("on"))?);
-            request.set("deep", flag(step, "deep").into());
+        if op == "unobserve" {
+            let doc = self.owners.get(name).cloned().unwrap_or_else(|| self.docs[0].clone());
+            return self.ask(&doc, request).map(drop);
         }
-        let doc = if op == "observe" { string(step, "doc").to_owned() } else { self.docs[0].clone() };
-        self.ask(&doc, request).map(drop)
+        let doc = string(step, "doc");
+        self.owners.insert(name.to_owned(), doc.to_owned());
+        self.observed.insert(name.to_owned(), Vec::new());
+        request.set("h", self.address(doc, step.get("on"))?);
+        request.set("deep", flag(step, "deep").into());
+        request.set(
+            "throws",
+            (!step.get("throws").is_null() && step.get("throws").as_bool() != Some(false)).into(),
+        );
+        let mut then = Vec::new();
+        for operation in unrolled(step.get("then").items()) {
+            let mut operation = operation.clone();
+            if operation.find("doc").is_none() {
+                operation.set("doc", doc.into());
+            }
+            then.push(match string(&operation, "do") {
+                "read" => self.reading_request(&operation)?,
+                _ => self.edit(&operation)?,
+            });
+            self.inside.entry(name.to_owned()).or_default().push(operation);
+        }
+        request.set("then", then.into());
+        self.ask(doc, request).map(drop)
+    }
+
+    /// What the steps within a callback gave: readings go to golden. A write is refused; that shows in what follows.
+    fn note_inside(&mut self, observer: &str, replies: &[Json]) -> Played<()> {
+        let steps = self.inside.get(observer).cloned().unwrap_or_default();
+        for (step, reply) in steps.iter().zip(replies) {
+            if string(step, "do") == "read" {
+                let value = answer(step, reply)?;
+                let value = self.shown(string(step, "doc"), string(step, "what"), &value)?;
+                self.golden.insert(string(step, "as").to_owned(), value);
+            }
+        }
+        Ok(())
     }
 
     fn undo(&mut self, op: &str, step: &Json) -> Played<()> {
@@ -238,13 +348,16 @@ impl<'a> Player<'a> {
             let (name, doc) = (string(step, "as"), string(step, "doc"));
             self.owners.insert(name.to_owned(), doc.to_owned());
             let scope = match step.get("on") {
-                Json::String(on) if !on.contains(':') => {
-                    return Err(Stop::Unsupported("um.new on a document".to_owned()));
+                // nothing, or the name of the document: all of it
+                Json::Null => vec![Json::Null],
+                Json::String(on) if !on.contains(':') => vec![Json::Null],
+                on if is_scope_list(on) => {
+                    on.items().iter().map(|on| self.address(doc, on)).collect::<Played<Vec<_>>>()?
                 }
-                on => self.address(doc, on)?,
+                on => vec![self.address(doc, on)?],
             };
             let mut request =
-                Json::object([("op", "undo_new".into()), ("um", name.into()), ("scope", vec![scope].into())]);
+                Json::object([("op", "undo_new".into()), ("um", name.into()), ("scope", scope.into())]);
             for key in ["captureTimeout", "trackedOrigins", "ignoreRemoteMapChanges"] {
                 if let Some(value) = step.find(key) {
                     request.set(key, value.clone());
@@ -337,9 +450,47 @@ impl<'a> Player<'a> {
                 let contains = self.ask(&doc, Json::object(request))?;
                 self.golden.insert(name, contains);
             }
+            "snap.decode" => {
+                let v2 = flag(step, "v2");
+                let bytes = match step.find("hex").or_else(|| step.find("bytes")) {
+                    Some(hex) if hex.as_str().is_some() => hex.clone(),
+                    _ => self
+                        .resolve(step.find("update").or_else(|| step.find("snap")).unwrap_or(&Json::Null))?,
+                };
+                let doc = self.docs[0].clone();
+                let op = if v2 { "snapshot_from_v2" } else { "snapshot_v2" };
+                let read = self.ask(&doc, Json::object([("op", op.into()), ("snapshot", bytes.clone())]))?;
+                self.blobs.insert(name, if v2 { read } else { bytes });
+            }
+            "snap.delta" => {
+                let doc = string(step, "doc");
+                let mut request = Json::object([("op", "snapshot_delta".into()), ("snapshot", snapshot)]);
+                request.set("h", self.address(doc, step.get("on"))?);
+                let before =
+                    ["prev", "prevSnap", "before", "from"].iter().find_map(|key| step.get(key).as_str());
+                if let Some(before) = before {
+                    request.set("prev", self.resolve(&before.into())?);
+                }
+                let found = self.ask(doc, request)?;
+                let found = self.shown(doc, "delta", &found)?;
+                self.golden.insert(name, found);
+            }
             "snap.restore" => {
                 let request = Json::object([("op", "snapshot_restore".into()), ("snapshot", snapshot)]);
-                self.ask(string(step, "doc"), request)?;
+                let state = self.ask(string(step, "doc"), request)?;
+                // a name for what was restored makes it a document of its own
+                if !name.is_empty() {
+                    let new = Json::object([
+                        ("do", "doc".into()),
+                        ("doc", name.as_str().into()),
+                        ("gc", false.into()),
+                        ("client", 424_242_424.into()),
+                    ]);
+                    self.doc(&new)?;
+                    let request =
+                        Json::object([("op", "apply".into()), ("update", state), ("enc", 1.into())]);
+                    self.ask(&name, request)?;
+                }
             }
             _ => return Err(Stop::Unsupported(op.to_owned())),
         }
@@ -379,6 +530,17 @@ impl<'a> Player<'a> {
             "sp.step1" => {
                 let message = self.ask(string(step, "doc"), Json::object([("op", "sync_step1".into())]))?;
                 self.blobs.insert(name, message);
+            }
+            "sp.step2" => {
+                let sv = step.find("sv").map_or_else(|| Ok("00".into()), |sv| self.resolve(sv))?;
+                let doc = string(step, "doc");
+                let bytes = from_hex(&sv)?;
+                let mut message = vec![0];
+                wire::write_uint(&mut message, bytes.len() as u64);
+                message.extend_from_slice(&bytes);
+                let request = Json::object([("op", "sync_handle".into()), ("bytes", hex(&message).into())]);
+                let reply = self.ask(doc, request)?;
+                self.blobs.insert(name, reply.get("reply").clone());
             }
             "sp.update" => {
                 let bytes = self.resolve(step.get("update"))?;
@@ -424,7 +586,7 @@ impl<'a> Player<'a> {
             "text.format" => ("text_format", &[("index", "index"), ("len", "len"), ("attrs", "attrs")]),
             "text.embed" => ("text_embed", &[("index", "index"), ("value", "value"), ("attrs", "attrs")]),
             "text.delta" => ("text_delta", &[("delta", "delta"), ("sanitize", "sanitize")]),
-            "text.push" => ("text_insert", &[("str", "text")]),
+            "text.push" => ("text_insert", &[("str", "text"), ("attrs", "attrs")]),
             "attr.set" | "map.set" => ("map_set", &[("key", "key"), ("value", "value")]),
             "attr.remove" | "map.delete" => ("map_delete", &[("key", "key")]),
             "map.clear" => ("map_clear", &[]),
@@ -446,10 +608,6 @@ impl<'a> Player<'a> {
                 request.set(to, value);
             }
         }
-        if op == "text.push" {
-            let len = self.ask(doc, Json::object([("op", "len".into()), ("h", request.get("h").clone())]))?;
-            request.set("index", len);
-        }
         if op == "xml.insertAfter" {
             let index = step.get("after").as_u64().map_or(0, |after| after as u32 + 1);
             request.set("index", index.into());
@@ -460,6 +618,11 @@ impl<'a> Player<'a> {
 
     /// The handle or path of an address, its root declared.
     fn address(&mut self, doc: &str, on: &Json) -> Played<Json> {
+        let held =
+            on.find("held").and_then(Json::as_str).or_else(|| on.as_str().filter(|on| !on.contains(':')));
+        if let Some((_, handle)) = held.and_then(|held| self.held.get(held)) {
+            return Ok(handle.clone());
+        }
         let root = on.as_str().or_else(|| on.items().first().and_then(Json::as_str)).unwrap_or_default();
         let (kind, name) = root.split_once(':').unwrap_or(("", root));
         let kind = match kind {
@@ -480,45 +643,22 @@ impl<'a> Player<'a> {
     fn read(&mut self, step: &Json) -> Played<()> {
         let doc = string(step, "doc").to_owned();
         let value = match string(step, "what") {
-            "get" | "has" => {
-                let op = if string(step, "what") == "get" { "map_get" } else { "map_has" };
-                let h = self.address(&doc, step.get("on"))?;
-                let request = [("op", op.into()), ("h", h), ("key", step.get("key").clone())];
-                notation(&self.ask(&doc, Json::object(request))?)
-            }
-            "subdoc" => {
-                let h = self.address(&doc, step.get("on"))?;
-                let request = [("op", "map_get".into()), ("h", h), ("key", step.get("key").clone())];
-                let found = self.ask(&doc, Json::object(request))?;
-                // `meta` has no word in the API: only documents without it are asked for
-                let mut subdoc = Json::object(
-                    ["guid", "shouldLoad", "autoLoad"].map(|field| (field, found.get(field).clone())),
-                );
-                subdoc.set("meta", Json::Null);
-                subdoc.set("gc", found.get("gc").clone());
-                subdoc
-            }
             "guids" => self.ask(&doc, Json::object([("op", "subdoc_guids".into())]))?,
             "structs" => self.structs(&doc)?,
-            "svHex" => self.ask(&doc, Json::object([("op", "sv".into())]))?,
-            "sv" => {
-                let sv = self.ask(&doc, Json::object([("op", "sv".into())]))?;
-                state_vector(&sv)?
-            }
-            "update" => self.ask(&doc, Json::object([("op", "encode".into()), ("enc", 1.into())]))?,
             "updateCount" => Json::from(self.updates.get(&doc).map_or(0, Vec::len) as u32),
             "updateSha" => self.update_sha(&doc)?,
-            "pending" => match self.ask(&doc, Json::object([("op", "pending".into())]))? {
-                Json::Bool(_) => return Err(Stop::Unsupported("read pending".to_owned())),
-                pending => pending,
-            },
+            "pending" => self.ask(&doc, Json::object([("op", "pending".into())]))?,
             "stringSha" => {
                 let text = self.reading(&doc, "string", step.get("on"))?;
                 let text = text.as_str().unwrap_or_default().to_owned();
                 let length = text.encode_utf16().count() as u32;
                 Json::object([("length", length.into()), ("sha256", sha(text.as_bytes()))])
             }
-            what => self.reading(&doc, what, step.get("on"))?,
+            what => {
+                let request = self.reading_request(step)?;
+                let value = self.ask(&doc, request)?;
+                self.shown(&doc, what, &value)?
+            }
         };
         self.golden.insert(string(step, "as").to_owned(), value);
         Ok(())
@@ -526,27 +666,58 @@ impl<'a> Player<'a> {
 
     /// A plain reading of one type.
     fn reading(&mut self, doc: &str, what: &str, on: &Json) -> Played<Json> {
-        let op = match what {
+        let step = Json::object([("doc", doc.into()), ("what", what.into()), ("on", on.clone())]);
+        let request = self.reading_request(&step)?;
+        let value = self.ask(doc, request)?;
+        self.shown(doc, what, &value)
+    }
+
+    /// The request for a reading that is one look at the document.
+    fn reading_request(&mut self, step: &Json) -> Played<Json> {
+        let op = match string(step, "what") {
             "json" => "toJSON",
             "string" => "toString",
             "delta" => "toDelta",
             "length" | "size" => "len",
-            "keys" | "attrs" => "map_entries",
-            _ => return Err(Stop::Unsupported(format!("read {what}"))),
+            "keys" | "attrs" | "entries" => "map_entries",
+            "values" | "array" => "list_values",
+            "get" | "subdoc" => "map_get",
+            "has" => "map_has",
+            "sv" | "svHex" => return Ok(Json::object([("op", "sv".into())])),
+            "update" => return Ok(Json::object([("op", "encode".into()), ("enc", 1.into())])),
+            "updateV2" => return Ok(Json::object([("op", "encode".into()), ("enc", 2.into())])),
+            what => return Err(Stop::Unsupported(format!("read {what}"))),
         };
-        let h = self.address(doc, on)?;
-        let value = self.ask(doc, Json::object([("op", op.into()), ("h", h)]))?;
+        let h = self.address(string(step, "doc"), step.get("on"))?;
+        let mut request = Json::object([("op", op.into()), ("h", h)]);
+        if let Some(index) = step.find("index") {
+            request.set("op", "list_get".into());
+            request.set("index", index.clone());
+        }
+        if let Some(key) = step.find("key") {
+            request.set("key", key.clone());
+        }
+        Ok(request)
+    }
+
+    /// The answer to a reading, in the notation of the cases.
+    fn shown(&mut self, doc: &str, what: &str, value: &Json) -> Played<Json> {
         let value = match what {
             "keys" => value.items().iter().map(|entry| entry.items()[0].clone()).collect::<Vec<_>>().into(),
-            "attrs" => {
+            "attrs" | "entries" => {
                 let mut attrs = Json::Object(Vec::new());
                 for entry in value.items() {
                     attrs.set(entry.items()[0].as_str().unwrap_or_default(), entry.items()[1].clone());
                 }
-                attrs
+                self.without_handles(doc, &attrs)?
             }
-            "delta" => self.without_handles(doc, &value)?,
-            _ => value,
+            "get" | "delta" | "values" | "array" => self.without_handles(doc, value)?,
+            "subdoc" => {
+                let fields = ["guid", "shouldLoad", "autoLoad", "meta", "gc"];
+                return Ok(notation(&Json::object(fields.map(|field| (field, value.get(field).clone())))));
+            }
+            "sv" => return state_vector(value),
+            _ => value.clone(),
         };
         Ok(notation(&value))
     }
@@ -561,6 +732,7 @@ impl<'a> Player<'a> {
                 let (class, op, key) = match json.get("kind").as_str().unwrap_or_default() {
                     "array" => ("YArray", "toJSON", "json"),
                     "map" => ("YMap", "toJSON", "json"),
+                    "xmlhook" => ("YXmlHook", "toJSON", "json"),
                     "text" => ("YText", "toJSON", "json"),
                     "xmltext" => ("YXmlText", "toString", "string"),
                     "xmlelement" => ("YXmlElement", "toString", "string"),
@@ -763,6 +935,8 @@ impl<'a> Player<'a> {
                 let mut event = event.clone();
                 event.set("local", (local || event.get("origin").is_null()).into());
                 self.updates.entry(doc.to_owned()).or_default().push(event);
+            } else if event.get("t").as_str() == Some("inside") {
+                self.note_inside(string(event, "as"), event.get("replies").items())?;
             } else {
                 let observer = event.get("as").as_str().unwrap_or_default().to_owned();
                 self.observed.entry(observer).or_default().push(event.get("event").clone());
@@ -786,9 +960,33 @@ fn answer(request: &Json, reply: &Json) -> Played<Json> {
         Some("unsupported") => {
             Err(Stop::Unsupported(format!("{op}: {}", reply.get("err").as_str().unwrap_or_default())))
         }
-        Some("panic") => Err(Stop::Failed(format!("PANIC {} in {request}", reply.get("err")))),
+        Some("panic") => Err(Stop::Panicked(format!("PANIC {} in {request}", reply.get("err")))),
         _ => Err(Stop::Failed(format!("{} in {request}", reply.get("err")))),
     }
+}
+
+/// Steps with those of `repeat` written out.
+fn unrolled(steps: &[Json]) -> Vec<Json> {
+    let times = |step: &Json| step.get("n").as_u64().unwrap_or_default() as u32;
+    let once = |step: &Json| match string(step, "do") {
+        "repeat" => (0..times(step))
+            .flat_map(|i| step.get("ops").items().iter().map(move |op| counted(op, i)).collect::<Vec<_>>())
+            .collect(),
+        _ => vec![step.clone()],
+    };
+    let flat: Vec<Json> = steps.iter().flat_map(once).collect();
+    if flat.iter().any(|step| string(step, "do") == "repeat") { unrolled(&flat) } else { flat }
+}
+
+/// Whether an address is a list of roots rather than a root and a path.
+fn is_scope_list(on: &Json) -> bool {
+    let is_root = |on: &Json| match on {
+        Json::String(on) => on.contains(':'),
+        Json::Array(path) => path.first().is_some_and(|root| root.as_str().is_some()),
+        _ => false,
+    };
+    on.items().len() > 1 && on.items().iter().all(is_root)
+        || on.items().first().is_some_and(|on| !on.items().is_empty())
 }
 
 fn string<'j>(json: &'j Json, key: &str) -> &'j str {

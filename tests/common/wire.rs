@@ -179,7 +179,7 @@ pub(crate) fn any_json(bytes: &[u8]) -> Result<Json, String> {
     Reader::new(bytes).any()
 }
 
-fn write_uint(out: &mut Vec<u8>, mut value: u64) {
+pub(crate) fn write_uint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push((value as u8) | 0x80);
         value >>= 7;

@@ -2,7 +2,7 @@
 
 pub(crate) use yrs::sync::awareness::AwarenessUpdate;
 pub(crate) use yrs::sync::{Awareness, SyncMessage};
-pub(crate) use yrs::types::text::{DeltaPrelim, TextPrelim};
+pub(crate) use yrs::types::text::{ChangeKind, DeltaPrelim, Diff, TextPrelim};
 pub(crate) use yrs::types::xml::{XmlDeltaPrelim, XmlIn, XmlOut};
 pub(crate) use yrs::types::{Attrs, Delta, ToJson};
 pub(crate) use yrs::types::{Change, DeepObservable, EntryChange, Event, Observable, Path, PathSegment};
@@ -26,14 +26,6 @@ pub(crate) const LENIENT: bool = false;
 /// Builds an object; yrs forgets the order of its keys (departure 12).
 pub(crate) fn object(entries: Vec<(String, Any)>) -> Any {
     Any::from(entries.into_iter().collect::<std::collections::HashMap<_, _>>())
-}
-
-/// What waits in a document: the clock that is missing of each client, and whether deletions wait.
-pub(crate) fn pending(txn: &TransactionMut<'_>) -> Option<(Vec<(u64, u32)>, bool)> {
-    let store = txn.store();
-    let missing =
-        store.pending_update().map(|update| update.missing.iter().map(|(c, k)| (c.get(), *k)).collect());
-    Some((missing.unwrap_or_default(), store.pending_ds().is_some()))
 }
 
 /// Merges updates without a document.

@@ -25,8 +25,8 @@ const BIGINT: u8 = 122;
 const FALSE: u8 = 121;
 const TRUE: u8 = 120;
 const STRING: u8 = 119;
-const OBJECT: u8 = 118;
-const ARRAY: u8 = 117;
+pub(crate) const OBJECT: u8 = 118;
+pub(crate) const ARRAY: u8 = 117;
 const BYTES: u8 = 116;
 
 /// Most elements to reserve room for before they are seen.
@@ -215,6 +215,11 @@ fn bytes(bytes: &[u8], form: Form) -> Any {
 /// Returns the JavaScript number that an integer is exactly, if there is one.
 fn as_js_number(int: i64) -> Option<f64> {
     Number::Int(int).as_f64()
+}
+
+/// Whether an integer that stands in an [`Any`] goes over the wire as a BigInt.
+pub(crate) fn is_written_as_big_int(int: i64) -> bool {
+    as_js_number(int).is_none()
 }
 
 /// A container whose elements are being written.

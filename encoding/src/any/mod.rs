@@ -20,7 +20,9 @@ mod order;
 mod serde_de;
 mod serde_ser;
 
-pub(crate) use binary::{Form, read, read_scalar, read_short_int, write};
+pub(crate) use binary::{
+    ARRAY, Form, OBJECT, is_written_as_big_int, read, read_scalar, read_short_int, write,
+};
 pub use entries::{IntoIter as AnyMapIntoIter, Iter as AnyMapIter};
 pub use iter::{AnyArrayIter, AnyIntoIter, AnyIter};
 pub use map::AnyMap;

@@ -192,7 +192,7 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
         }
     }
 
-    /// Reads the delete set, passing over blocks that are left. Empty ranges are left out.
+    /// Reads the delete set, passing over blocks that are left.
     ///
     /// # Errors
     /// When the bytes are malformed.

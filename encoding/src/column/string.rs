@@ -64,11 +64,10 @@ impl<'a> StringReader<'a> {
     /// Reads `bytes` (without the length of the column). Costs O(bytes).
     ///
     /// # Errors
-    /// When the joined string is cut or not UTF-8.
+    /// When the joined string is missing, cut or not UTF-8: a column without strings is `00`, as in Yjs.
     pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
-        // A column that is wholly absent holds no strings.
-        let joined = if bytes.is_empty() { &[] } else { cursor.take_buf()? };
+        let joined = cursor.take_buf()?;
         let rest = std::str::from_utf8(joined).map_err(|_| Error::Malformed(MalformedKind::Utf8))?;
         let lengths = UintOptRleReader::new(cursor.rest());
         Ok(Self { rest, inside_pair: false, is_ascii: rest.is_ascii(), lengths })

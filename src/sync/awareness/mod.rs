@@ -169,6 +169,15 @@ impl Awareness {
         self.states.get(&client_id).map(|state| (state.clock, state.last_updated))
     }
 
+    /// Gives this client an empty state at clock 0, if nothing was said of it yet: so begins each awareness of Yjs. Peers
+    /// that do not know this client take no notice of it before the first real state, whose clock is 1. No observer is
+    /// called.
+    pub fn begin_with_empty_state(&mut self) {
+        let now = self.clock.now();
+        let empty = || ClientState { clock: 0, last_updated: now, data: Some("{}".into()) };
+        self.states.entry(self.doc.client_id()).or_insert_with(empty);
+    }
+
     /// Sets the local state.
     ///
     /// # Errors

@@ -20,7 +20,7 @@ mod write;
 
 pub use element::XmlElementRef;
 pub use fragment::XmlFragmentRef;
-pub use hook::XmlHookRef;
+pub use hook::{XmlHookPrelim, XmlHookRef};
 pub use out::XmlOut;
 pub use prelim::{XmlDeltaPrelim, XmlElementPrelim, XmlFragmentPrelim, XmlIn, XmlPrelim, XmlTextPrelim};
 pub use text::XmlTextRef;

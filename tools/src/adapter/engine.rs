@@ -2,7 +2,7 @@
 
 pub(crate) use yatta::sync::awareness::AwarenessUpdate;
 pub(crate) use yatta::sync::{Awareness, SyncMessage};
-pub(crate) use yatta::types::text::DeltaPrelim;
+pub(crate) use yatta::types::text::{ChangeKind, DeltaPrelim, Diff};
 pub(crate) use yatta::types::xml::{XmlDeltaPrelim, XmlIn};
 pub(crate) use yatta::types::{Attrs, Change, Delta, EntryChange, Event, Path, PathSegment, ToJson};
 pub(crate) use yatta::undo::{EventKind, Options as UndoOptions, UndoManager};
@@ -25,12 +25,6 @@ pub(crate) const LENIENT: bool = true;
 /// Builds an object whose keys keep the given order.
 pub(crate) fn object(entries: Vec<(String, Any)>) -> Any {
     Any::Map(entries.into_iter().collect())
-}
-
-/// What waits in a document: the clock that is missing of each client, and whether deletions wait. `None` where the
-/// engine only tells whether something waits.
-pub(crate) fn pending(_txn: &TransactionMut<'_>) -> Option<(Vec<(u64, u32)>, bool)> {
-    None
 }
 
 /// Merges updates without a document.
@@ -98,5 +92,5 @@ pub(crate) fn ignore_remote_map_changes(manager: &mut UndoManager<()>) -> bool {
 
 /// Gives a new awareness the state that it has in Yjs.
 pub(crate) fn initial_state(awareness: &mut Awareness) {
-    awareness.set_local_state_raw("{}");
+    awareness.begin_with_empty_state();
 }

@@ -1,5 +1,6 @@
 //! The kinds beyond text, array and map: XML and sub-documents.
 
+use super::beyond;
 use super::engine::{
     Attrs, BranchID, GetString, In, Out, ReadTxn, SharedRef, Text, TextRef, TransactionMut, WriteTxn, Xml,
     XmlDeltaPrelim, XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef, XmlIn,
@@ -7,6 +8,7 @@ use super::engine::{
 };
 use super::json::Json;
 use super::late;
+use super::service::Failure;
 
 /// A shared type of one of these kinds.
 #[derive(Clone)]
@@ -20,7 +22,7 @@ impl Extra {
     /// Makes or finds a root.
     pub(crate) fn root(txn: &mut TransactionMut<'_>, name: &str, kind: &str) -> Option<Self> {
         match kind {
-            // the API has no root element: it would be a fragment with attributes
+            "xmlelement" => beyond::root_element(txn, name).map(Self::Element),
             "xmlfragment" => Some(Self::Fragment(txn.get_or_insert_xml_fragment(name))),
             "xmltext" => with_attributes(&txn.get_or_insert_text(name)),
             _ => None,
@@ -52,6 +54,14 @@ impl Extra {
             Self::Text(_) => "YXmlText",
             Self::Element(_) => "YXmlElement",
             Self::Fragment(_) => "YXmlFragment",
+        }
+    }
+
+    /// The name of an element; empty if it is none.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Element(node) => node.try_tag().map(ToString::to_string).unwrap_or_default(),
+            Self::Text(_) | Self::Fragment(_) => String::new(),
         }
     }
 
@@ -91,8 +101,8 @@ impl Extra {
     pub(crate) fn at<T: ReadTxn>(&self, txn: &T, index: u32) -> Option<Out> {
         match self {
             Self::Text(_) => None,
-            Self::Element(node) => node.get(txn, index).map(xml_out),
-            Self::Fragment(node) => node.get(txn, index).map(xml_out),
+            Self::Element(node) => beyond::child(node, txn, index),
+            Self::Fragment(node) => beyond::child(node, txn, index),
         }
     }
 
@@ -162,7 +172,7 @@ pub(crate) fn with_attributes(text: &TextRef) -> Option<Extra> {
     Some(Extra::Text(AsRef::<XmlTextRef>::as_ref(text).clone()))
 }
 
-fn xml_out(out: XmlOut) -> Out {
+pub(crate) fn xml_out(out: XmlOut) -> Out {
     match out {
         XmlOut::Element(node) => Out::YXmlElement(node),
         XmlOut::Fragment(node) => Out::YXmlFragment(node),
@@ -171,15 +181,15 @@ fn xml_out(out: XmlOut) -> Out {
 }
 
 /// An empty type of one of these kinds, or a sub-document, as TJSON describes it.
-pub(crate) fn prelim(content: &Json) -> Option<In> {
+pub(crate) fn prelim(content: &Json) -> Result<Option<In>, Failure> {
     let name = || content.get("name").as_str().unwrap_or_default();
-    match (content.get("$").as_str()?, content.get("kind").as_str()) {
-        ("doc", _) => late::subdoc_prelim(content),
-        ("type", Some("xmltext")) => Some(In::XmlText(XmlDeltaPrelim::default())),
-        ("type", Some("xmlelement")) => Some(In::XmlElement(XmlElementPrelim::empty(name()))),
-        ("type", Some("xmlfragment")) => Some(In::XmlFragment(XmlFragmentPrelim::default())),
-        _ => None,
-    }
+    Ok(Some(match (content.get("$").as_str(), content.get("kind").as_str()) {
+        (Some("doc"), _) => late::subdoc_prelim(content)?,
+        (Some("type"), Some("xmltext")) => In::XmlText(XmlDeltaPrelim::default()),
+        (Some("type"), Some("xmlelement")) => In::XmlElement(XmlElementPrelim::empty(name())),
+        (Some("type"), Some("xmlfragment")) => In::XmlFragment(XmlFragmentPrelim::default()),
+        _ => return Ok(None),
+    }))
 }
 
 /// Embeds a type of one of these kinds in a text.

@@ -1,19 +1,27 @@
 //! Sub-documents: as values, and the events of those that came, went, or are to be loaded.
 
+use super::beyond;
 use super::engine::{Doc, In, Options, Out, ReadTxn, Transact};
 use super::json::Json;
 use super::service::Failure;
 use super::service::session::{Events, Session, lock};
 
-/// A sub-document as TJSON describes it; none if it has `meta`, for which the API has no word.
-pub(crate) fn subdoc_prelim(content: &Json) -> Option<In> {
+/// A sub-document as TJSON describes it.
+pub(crate) fn subdoc_prelim(content: &Json) -> Result<In, Failure> {
     let mut options = Options::default();
     if let Some(guid) = content.get("guid").as_str() {
         options.guid = guid.into();
     }
     options.auto_load = content.get("autoLoad").as_bool() == Some(true);
+    if let Some(should_load) = content.get("shouldLoad").as_bool() {
+        options.should_load = should_load;
+    }
     options.skip_gc = content.get("gc").as_bool() == Some(false);
-    content.get("meta").is_null().then(|| In::Doc(Doc::with_options(options)))
+    let doc = Doc::with_options(options);
+    if !content.get("meta").is_null() {
+        beyond::with_meta(&doc, content.get("meta"))?;
+    }
+    Ok(In::Doc(doc))
 }
 
 /// The sub-document in a value, as TJSON.
@@ -26,6 +34,7 @@ pub(crate) fn subdoc(out: &Out) -> Option<Json> {
                 ("gc", (!doc.skip_gc()).into()),
                 ("autoLoad", doc.auto_load().into()),
                 ("shouldLoad", doc.should_load().into()),
+                ("meta", beyond::meta(doc)),
             ],
         )),
         _ => None,

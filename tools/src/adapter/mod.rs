@@ -2,6 +2,7 @@
 //!
 //! - `json`: requests and replies, in order of their keys.
 //! - `engine`: which crate is driven, and the few things for which the public API of yrs has no word.
+//! - `beyond`: what yatta has and yrs lacks.
 //! - `extra`: XML and sub-documents.
 //! - `more`: events of types, undo, positions and snapshots.
 //! - `late`: sub-documents. `xml_events`: events in XML.
@@ -11,6 +12,7 @@
 //!
 //! The protocol is described in testdata/adapter/PROTOCOL.md.
 
+pub(crate) mod beyond;
 pub(crate) mod engine;
 pub(crate) mod extra;
 pub(crate) mod json;

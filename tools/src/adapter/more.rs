@@ -3,18 +3,20 @@
 //! They run outside the transaction that other operations get: undo opens its own, and observers are told at the end
 //! of one. Events of types come with the reply that caused them, as `{"t": "event", "as", "event"}`.
 
+use super::beyond;
 use super::engine::{
-    Assoc, BranchID, Change, ClientID, Decode, DeepObservable, Delta, Encode, EntryChange, Event, EventKind,
-    GetString, ID, IndexScope, IndexedSequence, Observable, Out, Path, PathSegment, ReadTxn, SharedRef,
-    Snapshot, StickyIndex, ToJson, Transact, TransactionMut, UndoManager, UndoOptions, Update,
-    ignore_remote_map_changes, offset, restore, snapshot_contains,
+    Assoc, BranchID, Change, ChangeKind, ClientID, Decode, DeepObservable, Delta, Diff, Encode, EntryChange,
+    Event, EventKind, GetString, ID, IndexScope, IndexedSequence, Observable, Out, Path, PathSegment,
+    ReadTxn, SharedRef, Snapshot, StickyIndex, Text, ToJson, Transact, TransactionMut, UndoManager,
+    UndoOptions, Update, ignore_remote_map_changes, offset, restore, snapshot_contains,
 };
 use super::extra::Extra;
 use super::json::{Json, hex, unhex};
 use super::late;
-use super::service::node::Node;
+use super::service::node::{Node, Nodes};
+use super::service::ops::look;
 use super::service::session::{Events, Session, lock};
-use super::service::{Failure, value};
+use super::service::{Failure, finish, value};
 use super::xml_events;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -39,9 +41,8 @@ pub(crate) fn run(session: &mut Session, request: &Json) -> Option<Result<Json, 
         "undo_new" => new_manager(session, request),
         "undo" | "redo" | "undo_stop" | "undo_clear" | "undo_read" => manage(session, op, request),
         "relpos_new" | "relpos_abs" | "relpos_hex" => position(session, op, request),
-        "snapshot" | "snapshot_v2" | "snapshot_contains" | "snapshot_restore" => {
-            snapshot(session, op, request)
-        }
+        "snapshot" | "snapshot_v2" | "snapshot_from_v2" | "snapshot_contains" | "snapshot_restore"
+        | "snapshot_delta" => snapshot(session, op, request),
         _ => return None,
     })
 }
@@ -76,22 +77,79 @@ fn observe(session: &mut Session, request: &Json) -> Result<Json, Failure> {
     let node = {
         let doc = session.doc.clone();
         let txn = doc.transact();
-        session.find(&txn, request.get("h"))?
+        session.nodes.find(&txn, request.get("h"))?
     };
     let deep = request.get("deep").as_bool() == Some(true);
-    let events = session.events();
+    let listener = Listener {
+        name: name.clone(),
+        events: session.events(),
+        then: request.get("then").items().to_vec(),
+        throws: request.get("throws").as_bool() == Some(true),
+        nodes: session.nodes.clone(),
+    };
     if deep {
         match &node {
-            Node::Text(handle) => observe_deep(handle, &name, events),
-            Node::Array(handle) => observe_deep(handle, &name, events),
-            Node::Map(handle) => observe_deep(handle, &name, events),
-            Node::Extra(extra) => xml_events::observe_deep(extra, &name, events),
+            Node::Text(handle) => observe_deep(handle, listener),
+            Node::Array(handle) => observe_deep(handle, listener),
+            Node::Map(handle) => observe_deep(handle, listener),
+            Node::Extra(extra) => xml_events::observe_deep(extra, listener),
         }
     } else {
-        observe_shallow(&node, name.clone(), events);
+        observe_shallow(&node, listener);
     }
     session.more.observers.insert(name, (node, deep));
     Ok(Json::Null)
+}
+
+/// What an observer panics with that was asked to.
+pub(crate) const THROWN: &str = "thrown by an observer";
+
+/// What is done with an event: it is noted for the observer of this name, then come the requests that are to be run
+/// within the callback, as `{"t": "inside", "as", "replies"}`; in the end the observer panics if it was asked to.
+pub(crate) struct Listener {
+    name: String,
+    events: Events,
+    then: Vec<Json>,
+    throws: bool,
+    nodes: Nodes,
+}
+
+impl Listener {
+    /// The name as the key of a subscription.
+    pub(crate) fn key(&self) -> String {
+        self.name.clone()
+    }
+
+    /// Takes in an event.
+    pub(crate) fn note(&self, txn: &TransactionMut<'_>, event: Json) {
+        let name = || Json::from(self.name.as_str());
+        lock(&self.events).push(Json::object([("t", "event".into()), ("as", name()), ("event", event)]));
+        if !self.then.is_empty() {
+            let mut nodes = self.nodes.clone();
+            let replies: Vec<Json> = self
+                .then
+                .iter()
+                .map(|request| finish(inside(&mut nodes, txn, request), Vec::new()))
+                .collect();
+            lock(&self.events).push(Json::object([
+                ("t", "inside".into()),
+                ("as", name()),
+                ("replies", replies.into()),
+            ]));
+        }
+        assert!(!self.throws, "{THROWN}");
+    }
+}
+
+/// Runs a request within a callback: what looks is answered, what writes is refused by the engine.
+fn inside(nodes: &mut Nodes, txn: &TransactionMut<'_>, request: &Json) -> Result<Json, Failure> {
+    if let Some(found) = look(nodes, txn, request) {
+        return found;
+    }
+    match txn.doc().try_transact_mut() {
+        Ok(_) => Err(Failure::error("a second transaction within the first")),
+        Err(error) => Err(Failure::error(error.to_string())),
+    }
 }
 
 /// Ends a subscription.
@@ -104,33 +162,27 @@ pub(crate) fn forget<T: Observable + DeepObservable>(handle: &T, key: &str, deep
 }
 
 /// Notes all events in and below a type.
-pub(crate) fn observe_deep<T: DeepObservable>(handle: &T, key: &str, events: Events) {
-    let name = key.to_owned();
-    handle.observe_deep(key, move |txn, all| {
+pub(crate) fn observe_deep<T: DeepObservable>(handle: &T, listener: Listener) {
+    handle.observe_deep(listener.key().as_str(), move |txn, all| {
         let json: Vec<Json> = all.iter().map(|event| event_json(txn, event)).collect();
-        note(&events, &name, json.into());
+        listener.note(txn, json.into());
     });
 }
 
-fn observe_shallow(node: &Node, key: String, events: Events) {
-    let name = key.clone();
+fn observe_shallow(node: &Node, listener: Listener) {
+    let key = listener.key();
     match node {
-        Node::Text(handle) => handle.observe(name.as_str(), move |txn, e| {
-            note(&events, &key, told(&e.path(), deltas(txn, e.delta(txn)), Vec::new()));
+        Node::Text(handle) => handle.observe(key.as_str(), move |txn, e| {
+            listener.note(txn, told(&e.path(), deltas(txn, e.delta(txn)), Vec::new()));
         }),
-        Node::Array(handle) => handle.observe(name.as_str(), move |txn, e| {
-            note(&events, &key, told(&e.path(), changes(txn, e.delta(txn)), Vec::new()));
+        Node::Array(handle) => handle.observe(key.as_str(), move |txn, e| {
+            listener.note(txn, told(&e.path(), changes(txn, e.delta(txn)), Vec::new()));
         }),
-        Node::Map(handle) => handle.observe(name.as_str(), move |txn, e| {
-            note(&events, &key, told(&e.path(), Vec::new(), keys(txn, e.keys(txn).iter())));
+        Node::Map(handle) => handle.observe(key.as_str(), move |txn, e| {
+            listener.note(txn, told(&e.path(), Vec::new(), keys(txn, e.keys(txn).iter())));
         }),
-        Node::Extra(extra) => xml_events::observe(extra, key, events),
+        Node::Extra(extra) => xml_events::observe(extra, listener),
     }
-}
-
-/// Notes an event for the observer of this name.
-pub(crate) fn note(events: &Events, key: &str, event: Json) {
-    lock(events).push(Json::object([("t", "event".into()), ("as", key.into()), ("event", event)]));
 }
 
 fn event_json(txn: &TransactionMut<'_>, event: &Event) -> Json {
@@ -208,7 +260,10 @@ fn content(txn: &TransactionMut<'_>, out: &Out) -> Json {
         Out::Any(any) => value::json(any),
         Out::YText(node) => typed("YText", "json", node.get_string(txn).into()),
         Out::YArray(node) => typed("YArray", "json", value::json(&node.to_json(txn))),
-        Out::YMap(node) => typed("YMap", "json", value::json(&node.to_json(txn))),
+        Out::YMap(node) => {
+            let class = if beyond::kind_of_map(node) == "map" { "YMap" } else { "YXmlHook" };
+            typed(class, "json", value::json(&node.to_json(txn)))
+        }
         _ => match Extra::of(out) {
             Some(node) => typed(node.class(), "string", node.string(txn).into()),
             None => late::subdoc(out).unwrap_or_else(|| Json::tagged("undefined", [])),
@@ -232,7 +287,11 @@ fn new_manager(session: &mut Session, request: &Json) -> Result<Json, Failure> {
     }
     let doc = session.doc.clone();
     for h in request.get("scope").items() {
-        let node = session.find(&doc.transact(), h)?;
+        if h.is_null() {
+            beyond::whole_document(&mut manager, &doc)?;
+            continue;
+        }
+        let node = session.nodes.find(&doc.transact(), h)?;
         with_handle!(&node, handle => manager.expand_scope(&doc, handle));
     }
     let log = Arc::new(Mutex::new(Vec::new()));
@@ -291,7 +350,7 @@ fn position(session: &mut Session, op: &str, request: &Json) -> Result<Json, Fai
     let txn = doc.transact();
     match op {
         "relpos_new" => {
-            let node = session.find(&txn, request.get("h"))?;
+            let node = session.nodes.find(&txn, request.get("h"))?;
             let index = request.get("index").as_u64().unwrap_or_default() as u32;
             let assoc = assoc(request.get("assoc"));
             let position = match &node {
@@ -354,12 +413,49 @@ fn position_json(node: &Node, position: &StickyIndex) -> Json {
     json
 }
 
+/// A text as it was at a snapshot, with what changed since an earlier one.
+fn snapshot_delta(session: &mut Session, request: &Json) -> Result<Json, Failure> {
+    let doc = session.doc.clone();
+    let mut txn = doc.transact_mut();
+    let text = session.nodes.find(&txn, request.get("h"))?.text()?;
+    let read = |key: &str| match request.get(key).as_str() {
+        None => Ok(None),
+        Some(bytes) => {
+            let bytes = unhex(bytes).map_err(Failure::error)?;
+            Snapshot::decode_v1(&bytes).map(Some).map_err(|error| Failure::decode(error.to_string()))
+        }
+    };
+    let (now, before) = (read("snapshot")?, read("prev")?);
+    let diff = text.diff_range(&mut txn, now.as_ref(), before.as_ref(), |change| change.kind);
+    let piece = |piece: Diff<ChangeKind>| {
+        let mut json = Json::object([("insert", session.nodes.reply(&piece.insert))]);
+        let mut attributes =
+            piece.attributes.map_or(Json::Object(Vec::new()), |attrs| value::attrs_json(&attrs));
+        if let Some(kind) = piece.ychange {
+            let kind = if kind == ChangeKind::Added { "added" } else { "removed" };
+            attributes.set("ychange", Json::object([("type", kind.into())]));
+        }
+        if !attributes.entries().is_empty() {
+            json.set("attributes", attributes);
+        }
+        json
+    };
+    Ok(diff.into_iter().map(piece).collect::<Vec<_>>().into())
+}
+
 fn snapshot(session: &mut Session, op: &str, request: &Json) -> Result<Json, Failure> {
+    if op == "snapshot_delta" {
+        return snapshot_delta(session, request);
+    }
     let txn = session.doc.transact();
     if op == "snapshot" {
         return Ok(hex(&txn.snapshot().encode_v1()).into());
     }
     let bytes = unhex(request.get("snapshot").as_str().unwrap_or_default()).map_err(Failure::error)?;
+    if op == "snapshot_from_v2" {
+        let snapshot = Snapshot::decode_v2(&bytes).map_err(|error| Failure::decode(error.to_string()))?;
+        return Ok(hex(&snapshot.encode_v1()).into());
+    }
     let snapshot = Snapshot::decode_v1(&bytes).map_err(|error| Failure::decode(error.to_string()))?;
     if op == "snapshot_v2" {
         return Ok(hex(&snapshot.encode_v2()).into());

@@ -3,8 +3,7 @@
 use super::engine::{Event, Observable, TransactionMut};
 use super::extra::Extra;
 use super::json::Json;
-use super::more::{changes, deltas, forget, keys, note, observe_deep as deep, told};
-use super::service::session::Events;
+use super::more::{Listener, changes, deltas, forget, keys, observe_deep as deep, told};
 
 /// Ends a subscription.
 pub(crate) fn unobserve(extra: &Extra, key: &str, deep: bool) {
@@ -16,26 +15,26 @@ pub(crate) fn unobserve(extra: &Extra, key: &str, deep: bool) {
 }
 
 /// Notes all events in and below a type.
-pub(crate) fn observe_deep(extra: &Extra, key: &str, events: Events) {
+pub(crate) fn observe_deep(extra: &Extra, listener: Listener) {
     match extra {
-        Extra::Text(handle) => deep(handle, key, events),
-        Extra::Element(handle) => deep(handle, key, events),
-        Extra::Fragment(handle) => deep(handle, key, events),
+        Extra::Text(handle) => deep(handle, listener),
+        Extra::Element(handle) => deep(handle, listener),
+        Extra::Fragment(handle) => deep(handle, listener),
     }
 }
 
 /// Notes the events of one type.
-pub(crate) fn observe(extra: &Extra, key: String, events: Events) {
-    let name = key.clone();
+pub(crate) fn observe(extra: &Extra, listener: Listener) {
+    let key = listener.key();
     match extra {
-        Extra::Text(handle) => handle.observe(name.as_str(), move |txn, e| {
-            note(&events, &key, told(&e.path(), deltas(txn, e.delta(txn)), keys(txn, e.keys(txn).iter())));
+        Extra::Text(handle) => handle.observe(key.as_str(), move |txn, e| {
+            listener.note(txn, told(&e.path(), deltas(txn, e.delta(txn)), keys(txn, e.keys(txn).iter())));
         }),
-        Extra::Element(handle) => handle.observe(name.as_str(), move |txn, e| {
-            note(&events, &key, told(&e.path(), changes(txn, e.delta(txn)), keys(txn, e.keys(txn).iter())));
+        Extra::Element(handle) => handle.observe(key.as_str(), move |txn, e| {
+            listener.note(txn, told(&e.path(), changes(txn, e.delta(txn)), keys(txn, e.keys(txn).iter())));
         }),
-        Extra::Fragment(handle) => handle.observe(name.as_str(), move |txn, e| {
-            note(&events, &key, told(&e.path(), changes(txn, e.delta(txn)), keys(txn, e.keys(txn).iter())));
+        Extra::Fragment(handle) => handle.observe(key.as_str(), move |txn, e| {
+            listener.note(txn, told(&e.path(), changes(txn, e.delta(txn)), keys(txn, e.keys(txn).iter())));
         }),
     }
 }

@@ -10,12 +10,13 @@
 //! transaction, `batch {reqs}` answers several at once, `shape {doc, h}` describes a type.
 
 pub(crate) mod node;
-mod ops;
+pub(crate) mod ops;
 pub(crate) mod session;
 pub(crate) mod value;
 
 use super::engine;
 use super::json::{Json, hex, unhex};
+use super::more;
 use super::presence::{self, Presence};
 use session::Session;
 use std::collections::HashMap;
@@ -163,7 +164,7 @@ fn ok(result: Json, events: Vec<Json>) -> Json {
     Json::object([("ok", true.into()), ("r", result), ("ev", events.into())])
 }
 
-fn finish(result: Result<Json, Failure>, events: Vec<Json>) -> Json {
+pub(crate) fn finish(result: Result<Json, Failure>, events: Vec<Json>) -> Json {
     match result {
         Ok(r) => ok(r, events),
         Err(failure) => {
@@ -187,7 +188,8 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> Failure {
         .cloned()
         .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
         .unwrap_or_else(|| "panic without a message".to_owned());
-    Failure { kind: "panic", message }
+    let kind = if message == more::THROWN { "error" } else { "panic" };
+    Failure { kind, message }
 }
 
 /// The bytes of a hex field.

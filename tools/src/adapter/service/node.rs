@@ -1,5 +1,6 @@
 //! Handles to shared types: how one is named, found by a path, made and filled.
 
+use super::super::beyond;
 use super::super::engine::{
     Any, Array, ArrayPrelim, ArrayRef, Attrs, BranchID, DeltaPrelim, GetString, In, Map, MapPrelim, MapRef,
     Out, ReadTxn, SharedRef, Text, TextPrelim, TextRef, ToJson, TransactionMut,
@@ -9,6 +10,7 @@ use super::super::json::Json;
 use super::super::late;
 use super::session::Session;
 use super::{Failure, ops, value};
+use std::collections::HashMap;
 
 /// A shared type of any kind.
 #[derive(Clone)]
@@ -25,7 +27,7 @@ impl Node {
         match self {
             Self::Text(_) => "text",
             Self::Array(_) => "array",
-            Self::Map(_) => "map",
+            Self::Map(node) => beyond::kind_of_map(node),
             Self::Extra(node) => node.kind(),
         }
     }
@@ -57,14 +59,14 @@ impl Node {
     /// The value as `toJSON` of Yjs gives it.
     pub(super) fn to_json<T: ReadTxn>(&self, txn: &T) -> Json {
         match self {
-            Self::Array(node) => value::json(&node.to_json(txn)),
-            Self::Map(node) => value::json(&node.to_json(txn)),
+            Self::Array(node) => beyond::to_json(self, txn, value::json(&node.to_json(txn))),
+            Self::Map(node) => beyond::to_json(self, txn, value::json(&node.to_json(txn))),
             _ => Json::String(self.string(txn)),
         }
     }
 
     /// The value as `toString` of Yjs gives it.
-    pub(super) fn string<T: ReadTxn>(&self, txn: &T) -> String {
+    pub(crate) fn string<T: ReadTxn>(&self, txn: &T) -> String {
         match self {
             Self::Text(node) => node.get_string(txn),
             Self::Extra(node) => node.string(txn),
@@ -113,7 +115,7 @@ impl Node {
     }
 
     /// The type as something with attributes.
-    pub(super) fn with_attributes(&self) -> Result<Extra, Failure> {
+    pub(crate) fn with_attributes(&self) -> Result<Extra, Failure> {
         match self {
             Self::Text(node) => {
                 extra::with_attributes(node).ok_or_else(|| Failure::unsupported("attributes of a text"))
@@ -139,7 +141,11 @@ pub(crate) fn node_of(out: &Out) -> Option<Node> {
     }
 }
 
-impl Session {
+/// The handles given out so far.
+#[derive(Clone, Default)]
+pub(crate) struct Nodes(pub(super) HashMap<String, Node>);
+
+impl Nodes {
     /// Finds the type that `h` names, by handle or by path.
     pub(crate) fn find<T: ReadTxn>(&self, txn: &T, h: &Json) -> Result<Node, Failure> {
         let (handle, path) = match h {
@@ -151,7 +157,7 @@ impl Session {
             Some(root) => Failure::unsupported(&format!("the kind of root {root}")),
             None => Failure::error(format!("no handle {handle}")),
         };
-        let mut node = self.nodes.get(handle).ok_or_else(missing)?.clone();
+        let mut node = self.0.get(handle).ok_or_else(missing)?.clone();
         for segment in path {
             let out = match segment {
                 Json::Number(index) => node.at(txn, *index as u32)?,
@@ -173,12 +179,12 @@ impl Session {
     /// Gives a type its handle.
     pub(super) fn remember(&mut self, node: Node) -> String {
         let handle = node.handle();
-        self.nodes.entry(handle.clone()).or_insert(node);
+        self.0.entry(handle.clone()).or_insert(node);
         handle
     }
 
     /// Writes a value of a document; a shared type becomes its handle.
-    pub(super) fn reply(&mut self, out: &Out) -> Json {
+    pub(crate) fn reply(&mut self, out: &Out) -> Json {
         match (out, node_of(out)) {
             (_, Some(node)) => {
                 let kind = node.kind();
@@ -190,8 +196,54 @@ impl Session {
     }
 }
 
+/// A type with all that it holds, as TJSON describes one that is to be made. Yjs: `clone`.
+pub(super) fn copy<T: ReadTxn>(node: &Node, txn: &T) -> Result<Json, Failure> {
+    let inner = |out: &Out| match (node_of(out), out) {
+        (Some(node), _) => copy(&node, txn),
+        (None, Out::Any(any)) => Ok(value::json(any)),
+        _ => late::subdoc(out).ok_or_else(|| Failure::unsupported("a copy of this")),
+    };
+    let mut new = Json::tagged("type", [("kind", node.kind().into())]);
+    match node {
+        Node::Map(map) => {
+            if let Some(name) = beyond::hook_name(map) {
+                new.set("name", name.into());
+            }
+            let entry = |(key, out): (String, Out)| {
+                let value = beyond::exact_key(node, txn, &key).map_or_else(|| inner(&out), Ok)?;
+                Ok(Json::Array(vec![key.into(), value]))
+            };
+            new.set("init", node.pairs(txn)?.into_iter().map(entry).collect::<Result<Vec<_>, _>>()?.into());
+        }
+        // in Yjs the copy of an XML text has no attributes
+        _ if node.text().is_ok() => {
+            let piece = |(out, attrs): (Out, Option<Attrs>)| {
+                let mut piece = Json::object([("insert", inner(&out)?)]);
+                if let Some(attrs) = attrs.filter(|attrs| !attrs.is_empty()) {
+                    piece.set("attributes", value::attrs_json(&attrs));
+                }
+                Ok(piece)
+            };
+            new.set("delta", node.pieces(txn)?.into_iter().map(piece).collect::<Result<Vec<_>, _>>()?.into());
+        }
+        _ => {
+            let child = |index| match beyond::exact_element(node, txn, index) {
+                Some(exact) => Ok(exact),
+                None => node.at(txn, index)?.as_ref().map_or(Ok(Json::Null), inner),
+            };
+            new.set("init", (0..node.len(txn)).map(child).collect::<Result<Vec<_>, _>>()?.into());
+            if let Node::Extra(extra) = node {
+                new.set("name", extra.name().into());
+                let attrs = node.pairs(txn)?.into_iter().map(|(key, out)| Ok((key, inner(&out)?)));
+                new.set("attrs", Json::Object(attrs.collect::<Result<_, Failure>>()?));
+            }
+        }
+    }
+    Ok(new)
+}
+
 /// Where a new value goes.
-pub(super) enum Place<'a> {
+pub(crate) enum Place<'a> {
     Index(u32),
     End,
     Key(&'a str),
@@ -209,6 +261,13 @@ pub(super) fn put(
     if let Place::Embed(index, attrs) = place {
         // what the new type holds must stand before the marks that end its attributes
         return Ok(node_of(&embed(&node.text()?, txn, index, attrs, content)?));
+    }
+    if let Some(put) = beyond::put(txn, node, &place, content) {
+        if let Some(new) = put? {
+            fill(session, txn, &new, content)?;
+            return Ok(Some(new));
+        }
+        return Ok(None);
     }
     let prelim = prelim(content)?;
     let missing = || node.lacks("place for this");
@@ -232,7 +291,7 @@ pub(super) fn put(
 
 /// An empty type of the wanted kind, or a plain value.
 fn prelim(content: &Json) -> Result<In, Failure> {
-    if let Some(prelim) = extra::prelim(content) {
+    if let Some(prelim) = extra::prelim(content)? {
         return Ok(prelim);
     }
     Ok(match (content.get("$").as_str(), content.get("kind").as_str()) {

@@ -1,12 +1,13 @@
 //! What each operation of the protocol does, inside an open transaction.
 
+use super::super::beyond;
 use super::super::engine::{
-    self, Any, Array, Attrs, Decode, Delta, Encode, LENIENT, Map, Out, ReadTxn, StateVector, Text,
+    Any, Array, Attrs, Decode, Delta, Encode, In, LENIENT, Map, Out, ReadTxn, StateVector, Text,
     TransactionMut, Update, WriteTxn,
 };
 use super::super::extra::Extra;
 use super::super::json::{Json, hex};
-use super::node::{Node, Place, filled_prelim, node_of, put};
+use super::node::{Node, Nodes, Place, copy, filled_prelim, node_of, put};
 use super::session::Session;
 use super::value;
 use super::{Failure, bytes, is_v2};
@@ -27,22 +28,8 @@ pub(super) fn run(
             txn.apply_update(update).map_err(|error| Failure::decode(error.to_string()))?;
             return Ok(Json::Null);
         }
-        "encode" => {
-            let sv = match request.find("sv") {
-                Some(Json::String(_)) => StateVector::decode_v1(&bytes(request, "sv")?)
-                    .map_err(|error| Failure::decode(error.to_string()))?,
-                _ => StateVector::default(),
-            };
-            let state = if is_v2(request) {
-                txn.encode_state_as_update_v2(&sv)
-            } else {
-                txn.encode_state_as_update_v1(&sv)
-            };
-            return Ok(hex(&state).into());
-        }
-        "sv" => return Ok(hex(&txn.state_vector().encode_v1()).into()),
         "pending" => {
-            let Some((missing, deletes)) = engine::pending(txn) else {
+            let Some((missing, deletes)) = beyond::pending(txn) else {
                 return Ok(txn.has_missing_updates().into());
             };
             if missing.is_empty() && !deletes {
@@ -59,13 +46,59 @@ pub(super) fn run(
         }
         _ => {}
     }
-    let node = session.find(txn, request.get("h"))?;
+    if let Some(found) = look(&mut session.nodes, txn, request) {
+        return found;
+    }
+    let node = session.nodes.find(txn, request.get("h"))?;
     match op.split_once('_').map_or(op, |(family, _)| family) {
         "list" => list(session, txn, &node, request),
         "map" => map(session, txn, &node, request),
         "text" => text(session, txn, &node, request),
-        _ => read(session, txn, &node, request),
+        _ if op == "clone" => clone(session, txn, &node, request),
+        _ => Err(Failure::unsupported(op)),
     }
+}
+
+/// Puts a copy of a type at the end of a list, or under a key.
+fn clone(
+    session: &mut Session,
+    txn: &mut TransactionMut<'_>,
+    node: &Node,
+    request: &Json,
+) -> Result<Json, Failure> {
+    let content = copy(node, txn)?;
+    let to = session.nodes.find(txn, request.get("to"))?;
+    let place = match (request.get("key").as_str(), request.find("index")) {
+        (Some(key), _) => Place::Key(key),
+        (None, Some(_)) => Place::Index(number(request, "index")?),
+        (None, None) => Place::End,
+    };
+    let new = put(session, txn, &to, place, &content)?;
+    Ok(new.map_or(Json::Null, |new| session.nodes.remember(new).into()))
+}
+
+/// What only looks at the document, also from within an observer; `None` if the request is another one.
+pub(crate) fn look<T: ReadTxn>(nodes: &mut Nodes, txn: &T, request: &Json) -> Option<Result<Json, Failure>> {
+    match request.get("op").as_str()? {
+        "encode" => Some(encode(txn, request)),
+        "sv" => Some(Ok(hex(&txn.state_vector().encode_v1()).into())),
+        "len" | "toJSON" | "toString" | "toDelta" | "shape" | "map_get" | "map_has" | "map_entries"
+        | "list_get" | "list_values" => {
+            Some(nodes.find(txn, request.get("h")).and_then(|node| read(nodes, txn, &node, request)))
+        }
+        _ => None,
+    }
+}
+
+fn encode<T: ReadTxn>(txn: &T, request: &Json) -> Result<Json, Failure> {
+    let sv = match request.find("sv") {
+        Some(Json::String(_)) => StateVector::decode_v1(&bytes(request, "sv")?)
+            .map_err(|error| Failure::decode(error.to_string()))?,
+        _ => StateVector::default(),
+    };
+    let state =
+        if is_v2(request) { txn.encode_state_as_update_v2(&sv) } else { txn.encode_state_as_update_v1(&sv) };
+    Ok(hex(&state).into())
 }
 
 fn root(session: &mut Session, txn: &mut TransactionMut<'_>, request: &Json) -> Result<Json, Failure> {
@@ -81,19 +114,16 @@ fn root(session: &mut Session, txn: &mut TransactionMut<'_>, request: &Json) -> 
         },
     };
     let handle = format!("@{name}");
-    if session.nodes.get(&handle).is_some_and(|known| known.kind() != node.kind()) {
+    if session.nodes.0.get(&handle).is_some_and(|known| known.kind() != node.kind()) {
         return Err(Failure::error(format!("root {name} is defined with a different kind")));
     }
-    session.nodes.insert(handle.clone(), node);
+    session.nodes.0.insert(handle.clone(), node);
     Ok(handle.into())
 }
 
-fn read(
-    session: &mut Session,
-    txn: &mut TransactionMut<'_>,
-    node: &Node,
-    request: &Json,
-) -> Result<Json, Failure> {
+fn read<T: ReadTxn>(nodes: &mut Nodes, txn: &T, node: &Node, request: &Json) -> Result<Json, Failure> {
+    let key = request.get("key").as_str().unwrap_or_default();
+    let undefined = || Json::tagged("undefined", []);
     Ok(match request.get("op").as_str().unwrap_or_default() {
         "len" => node.len(txn).into(),
         "toJSON" => node.to_json(txn),
@@ -101,7 +131,7 @@ fn read(
         "toDelta" => {
             let pieces = node.pieces(txn)?;
             let piece = |(out, attrs): &(_, Option<Attrs>)| {
-                let mut json = Json::object([("insert", session.reply(out))]);
+                let mut json = Json::object([("insert", nodes.reply(out))]);
                 if let Some(attrs) = attrs.as_ref().filter(|attrs| !attrs.is_empty()) {
                     json.set("attributes", value::attrs_json(attrs));
                 }
@@ -109,13 +139,40 @@ fn read(
             };
             pieces.iter().map(piece).collect::<Vec<_>>().into()
         }
+        "list_get" => element(nodes, txn, node, number(request, "index")?)?.unwrap_or_else(undefined),
+        "list_values" => {
+            let elements = (0..node.len(txn)).map(|index| element(nodes, txn, node, index));
+            elements.filter_map(Result::transpose).collect::<Result<Vec<_>, _>>()?.into()
+        }
+        "map_get" => match beyond::exact_key(node, txn, key) {
+            Some(exact) => exact,
+            None => node.key(txn, key)?.map_or_else(undefined, |out| nodes.reply(&out)),
+        },
+        "map_has" => node.key(txn, key)?.is_some().into(),
+        "map_entries" => {
+            let mut pairs = node.pairs(txn)?;
+            pairs.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
+            let entry = |(key, out): &(String, _)| {
+                let value = beyond::exact_key(node, txn, key).unwrap_or_else(|| nodes.reply(out));
+                Json::Array(vec![key.as_str().into(), value])
+            };
+            pairs.iter().map(entry).collect::<Vec<_>>().into()
+        }
         "shape" => shape(txn, node)?,
         op => return Err(Failure::unsupported(op)),
     })
 }
 
+/// The element of a list at an index, if it is there.
+fn element<T: ReadTxn>(nodes: &mut Nodes, txn: &T, node: &Node, index: u32) -> Result<Option<Json>, Failure> {
+    match beyond::exact_element(node, txn, index) {
+        Some(exact) => Ok(Some(exact)),
+        None => Ok(node.at(txn, index)?.map(|out| nodes.reply(&out))),
+    }
+}
+
 /// Kind, length, text or keys, and where the nested types are.
-fn shape(txn: &TransactionMut<'_>, node: &Node) -> Result<Json, Failure> {
+fn shape<T: ReadTxn>(txn: &T, node: &Node) -> Result<Json, Failure> {
     let mut shape = Json::object([("kind", node.kind().into()), ("len", node.len(txn).into())]);
     let mut types = Vec::new();
     match node {
@@ -177,23 +234,6 @@ fn list(
             }
             if len > there { Err(Failure::error("Length exceeded!")) } else { Ok(Json::Null) }
         }
-        "list_get" => {
-            let out = node.at(txn, index()?)?;
-            Ok(out.map_or_else(|| Json::tagged("undefined", []), |out| session.reply(&out)))
-        }
-        "list_values" => {
-            let mut values = Vec::new();
-            if let Node::Array(node) = node {
-                let outs: Vec<_> = node.iter(txn).collect();
-                values.extend(outs.iter().map(|out| session.reply(out)));
-            } else {
-                for index in 0..node.len(txn) {
-                    let out = node.at(txn, index)?;
-                    values.extend(out.map(|out| session.reply(&out)));
-                }
-            }
-            Ok(values.into())
-        }
         op => Err(Failure::unsupported(op)),
     }
 }
@@ -213,7 +253,7 @@ pub(super) fn list_insert(
     let mut handles = Vec::new();
     let mut rest = content;
     while let Some(first) = rest.first() {
-        let plain = rest.iter().take_while(|value| is_plain(value)).count();
+        let plain = rest.iter().take_while(|value| is_plain(value) && !beyond::has_big_ints(value)).count();
         if let (Node::Array(array), Some(at), 1..) = (node, next, plain) {
             let values = rest[..plain].iter().map(value::any).collect::<Result<Vec<_>, _>>()?;
             array.insert_range(txn, at, values);
@@ -223,7 +263,7 @@ pub(super) fn list_insert(
             continue;
         }
         let new = put(session, txn, node, next.map_or(Place::End, Place::Index), first)?;
-        handles.push(new.map_or(Json::Null, |new| session.remember(new).into()));
+        handles.push(new.map_or(Json::Null, |new| session.nodes.remember(new).into()));
         next = next.map(|next| next + 1);
         rest = &rest[1..];
     }
@@ -245,13 +285,8 @@ fn map(
     match request.get("op").as_str().unwrap_or_default() {
         "map_set" => {
             let new = put(session, txn, node, Place::Key(key), request.get("value"))?;
-            Ok(new.map_or(Json::Null, |new| session.remember(new).into()))
+            Ok(new.map_or(Json::Null, |new| session.nodes.remember(new).into()))
         }
-        "map_get" => {
-            let out = node.key(txn, key)?;
-            Ok(out.map_or_else(|| Json::tagged("undefined", []), |out| session.reply(&out)))
-        }
-        "map_has" => Ok(node.key(txn, key)?.is_some().into()),
         "map_delete" => {
             match node {
                 Node::Map(node) => drop(node.remove(txn, key)),
@@ -266,12 +301,6 @@ fn map(
             }
             _ => Err(node.lacks("keys to clear")),
         },
-        "map_entries" => {
-            let mut pairs = node.pairs(txn)?;
-            pairs.sort_by(|(a, _), (b, _)| a.encode_utf16().cmp(b.encode_utf16()));
-            let entry = |(key, out): &(String, _)| Json::Array(vec![key.as_str().into(), session.reply(out)]);
-            Ok(pairs.iter().map(entry).collect::<Vec<_>>().into())
-        }
         op => Err(Failure::unsupported(op)),
     }
 }
@@ -285,7 +314,11 @@ fn text(
     let text = node.text()?;
     let len = text.len(txn);
     let bound = |index: u32, end: u32| if LENIENT { index } else { index.min(end) };
-    let index = || number(request, "index").map(|index| bound(index, len));
+    // without an index: at the end
+    let index = || match request.find("index") {
+        Some(_) => number(request, "index").map(|index| bound(index, len)),
+        None => Ok(len),
+    };
     let attrs = || value::attrs(request.find("attrs"));
     match request.get("op").as_str().unwrap_or_default() {
         "text_insert" => {
@@ -297,7 +330,7 @@ fn text(
         }
         "text_embed" => {
             let new = put(session, txn, node, Place::Embed(index()?, attrs()?), request.get("value"))?;
-            return Ok(new.map_or(Json::Null, |new| session.remember(new).into()));
+            return Ok(new.map_or(Json::Null, |new| session.nodes.remember(new).into()));
         }
         "text_delete" => {
             let index = index()?;
@@ -314,10 +347,8 @@ fn text(
                 text.format(txn, index, len, attrs);
             }
         }
-        "text_delta"
-            if request.find("sanitize").is_some_and(|sanitize| sanitize.as_bool() == Some(false)) =>
-        {
-            return Err(Failure::unsupported("text_delta without sanitizing"));
+        "text_delta" if request.get("sanitize").as_bool() == Some(false) => {
+            beyond::apply_unsanitized(&text, txn, steps(request.get("delta"))?)?;
         }
         "text_delta" => apply_delta(txn, node, request.get("delta"))?,
         op => return Err(Failure::unsupported(op)),
@@ -327,6 +358,11 @@ fn text(
 
 /// Applies a delta of texts, plain embeds and new types.
 pub(super) fn apply_delta(txn: &mut TransactionMut<'_>, node: &Node, delta: &Json) -> Result<(), Failure> {
+    node.text()?.apply_delta(txn, steps(delta)?);
+    Ok(())
+}
+
+fn steps(delta: &Json) -> Result<Vec<Delta<In>>, Failure> {
     let mut parts = Vec::new();
     for part in delta.items() {
         let attrs = value::attrs(part.find("attributes"))?.map(Box::new);
@@ -336,8 +372,7 @@ pub(super) fn apply_delta(txn: &mut TransactionMut<'_>, node: &Node, delta: &Jso
             (None, None) => Delta::Retain(number(part, "retain")?, attrs),
         });
     }
-    node.text()?.apply_delta(txn, parts);
-    Ok(())
+    Ok(parts)
 }
 
 fn number(request: &Json, key: &str) -> Result<u32, Failure> {

@@ -1,13 +1,13 @@
 //! One document of the adapter: its handles, and the update events it has emitted since the last reply.
 
+use super::super::beyond;
 use super::super::engine::{Doc, OffsetKind, Options, Transact, TransactionMut};
 use super::super::json::{Json, hex};
 use super::super::late;
 use super::super::more::{self, More};
 use super::super::presence;
-use super::node::Node;
+use super::node::Nodes;
 use super::{Failure, ops};
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 /// What was emitted since the last reply, in order, ready to be sent.
@@ -17,7 +17,7 @@ pub(crate) type Events = Arc<Mutex<Vec<Json>>>;
 pub(crate) struct Session {
     pub(crate) doc: Doc,
     /// Every handle given out so far.
-    pub(super) nodes: HashMap<String, Node>,
+    pub(crate) nodes: Nodes,
     /// What the operations of version 2 need.
     pub(crate) more: More,
     events: Events,
@@ -60,7 +60,7 @@ impl Session {
         })
         .map_err(refused)?;
         late::listen(&doc, Arc::clone(&events))?;
-        Ok(Self { doc, nodes: HashMap::new(), more: More::default(), events })
+        Ok(Self { doc, nodes: Nodes::default(), more: More::default(), events })
     }
 
     /// Runs one request in a transaction of its own.
@@ -70,6 +70,11 @@ impl Session {
             .or_else(|| late::run(self, request))
         {
             return result;
+        }
+        if request.get("op").as_str() == Some("client") {
+            let client =
+                request.get("clientID").as_u64().ok_or_else(|| Failure::error("clientID is missing"))?;
+            return beyond::set_client(&self.doc, client).map(|()| Json::Null);
         }
         let doc = self.doc.clone();
         let mut txn = open(&doc, request);
