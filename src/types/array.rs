@@ -45,10 +45,10 @@ pub trait Array: AsRef<Branch> + Sized {
         self.as_ref().node(txn.store()).map_or(0, |node| node.len)
     }
 
-    /// Inserts a value before the element at `index`.
+    /// Inserts a value before the element at `index`. Cost O(1) beside the last edit, else O(log n).
     ///
     /// # Panics
-    /// When `index` is beyond the length; see [`Self::try_insert`].
+    /// When `index` is beyond the length, or the list was deleted and collected; see [`Self::try_insert`].
     fn insert<V: Prelim>(&self, txn: &mut TransactionMut<'_>, index: u32, value: V) -> V::Return {
         match self.try_insert(txn, index, value) {
             Ok(returned) => returned,
@@ -73,7 +73,7 @@ pub trait Array: AsRef<Branch> + Sized {
         }))
     }
 
-    /// Inserts plain values before the element at `index`, as one block.
+    /// Inserts plain values before the element at `index`, as one block. Cost O(log n + values).
     ///
     /// # Panics
     /// When `index` is beyond the length.
@@ -120,6 +120,9 @@ pub trait Array: AsRef<Branch> + Sized {
     }
 
     /// Appends a value. Cost O(1).
+    ///
+    /// # Panics
+    /// When the list was deleted and collected: there is nothing to return then.
     fn push_back<V: Prelim>(&self, txn: &mut TransactionMut<'_>, value: V) -> V::Return {
         let branch = self.as_ref().resolve_mut(txn.store_ref());
         let branch = branch.unwrap_or_else(|| panic!("array push_back: {}", EditError::Collected));
@@ -127,6 +130,9 @@ pub trait Array: AsRef<Branch> + Sized {
     }
 
     /// Inserts a value at the front. Cost O(1).
+    ///
+    /// # Panics
+    /// When the list was deleted and collected.
     fn push_front<V: Prelim>(&self, txn: &mut TransactionMut<'_>, content: V) -> V::Return {
         self.insert(txn, 0, content)
     }
@@ -139,7 +145,7 @@ pub trait Array: AsRef<Branch> + Sized {
         self.remove_range(txn, index, 1);
     }
 
-    /// Removes `len` elements from `index` on.
+    /// Removes `len` elements from `index` on. Cost O(log n + blocks removed).
     ///
     /// # Panics
     /// When the range is not within the list; nothing is removed then. See [`Self::try_remove_range`].
@@ -150,7 +156,7 @@ pub trait Array: AsRef<Branch> + Sized {
         }
     }
 
-    /// Removes `len` elements from `index` on.
+    /// Removes `len` elements from `index` on. Cost O(log n + blocks removed).
     ///
     /// # Errors
     /// When the range is not within the list, or the list was collected; nothing is removed then.

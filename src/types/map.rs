@@ -54,7 +54,7 @@ pub trait Map: AsRef<Branch> + Sized {
         node.map.iter().filter(|(_, slot)| !store.items[*slot].is_deleted()).count() as u32
     }
 
-    /// Returns the keys in the order in which they were first set.
+    /// Returns the keys in the order in which they were first set. All together cost O(keys ever set), as below.
     fn keys<'a, T: ReadTxn + 'a>(&'a self, txn: &'a T) -> Keys<'a, &'a T, T> {
         Keys::new(self.as_ref(), txn)
     }
@@ -134,7 +134,7 @@ pub trait Map: AsRef<Branch> + Sized {
         self.insert(txn, key, V::default_prelim())
     }
 
-    /// Removes a key and returns the value that it had.
+    /// Removes a key and returns the value that it had. Cost O(1), and that of what is held within.
     fn remove(&self, txn: &mut TransactionMut<'_>, key: &str) -> Option<Out> {
         let branch = self.as_ref().resolve_mut(txn.store_ref())?;
         let slot = entry(txn.store_ref(), branch, key)?;
@@ -185,7 +185,7 @@ pub trait Map: AsRef<Branch> + Sized {
         self.as_ref().resolve(store).is_some_and(|branch| entry(store, branch, key).is_some())
     }
 
-    /// Removes all keys.
+    /// Removes all keys. Cost O(keys ever set).
     fn clear(&self, txn: &mut TransactionMut<'_>) {
         let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
         let (store, changes) = txn.parts();

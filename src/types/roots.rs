@@ -7,8 +7,6 @@ use std::sync::Arc;
 use yatta_encoding::ID;
 
 use super::{Out, ReadTxn, RootRef, SharedRef, WriteTxn};
-use crate::block::content::Content;
-use crate::block::item::Kind;
 use crate::transaction::{BranchID, BranchPtr, family};
 
 /// A root type by its name.
@@ -118,13 +116,10 @@ impl BranchID {
     pub fn get_nested<T: ReadTxn>(txn: &T, id: &ID) -> Option<BranchPtr> {
         let store = txn.store();
         let item = &store.items[store.find_item(*id)?];
-        if item.kind() != Kind::Type || item.is_deleted() || store.public_id(item.id) != *id {
+        if item.is_deleted() || store.public_id(item.id) != *id {
             return None;
         }
-        match store.boxed(item) {
-            Content::Type(branch) => Some(BranchPtr::of(store, *branch)),
-            other => unreachable!("{item:?} holds {other:?}"),
-        }
+        Some(BranchPtr::of(store, store.held_type(item)?))
     }
 
     /// Returns the type, if it is there and not deleted.
