@@ -36,7 +36,7 @@ LAYERS = {
 TOGETHER = {"transaction", "doc", "observer"}
 
 # Inline modules of lib.rs that only re-export, under the names of yrs. They lie above everything.
-FACADES = {"any", "encoding", "updates"}
+FACADES = {"any", "encoding", "iter", "updates"}
 
 
 def blank(text, start, end):

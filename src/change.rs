@@ -61,6 +61,8 @@ pub(crate) struct ChangeSet {
     pub(crate) subdocs: Option<Box<Subdocs>>,
     /// Trees are rebuilt at the commit rather than kept up to date (a large update).
     pub(crate) bulk: bool,
+    /// Deletions of needless format marks.
+    pub(crate) cleaned: Vec<DeletedRange>,
     /// Something that has content was deleted.
     pub(crate) to_collect: bool,
     /// Somebody may look at deleted content before the commit collects it: no shortcut may drop it at once.
@@ -81,6 +83,7 @@ impl ChangeSet {
         self.old_children.clear();
         self.touched.clear();
         self.subdocs = None;
+        self.cleaned = Vec::new();
         self.bulk = false;
         self.hold_content = false;
         self.to_collect = false;
@@ -146,6 +149,11 @@ impl ChangeSet {
             }
         }
         self.deleted.push(DeletedRange { client: id.client, clock: id.clock, len });
+    }
+
+    /// Notes that a needless format mark was deleted.
+    pub(crate) fn clean(&mut self, id: Id) {
+        self.cleaned.push(DeletedRange { client: id.client, clock: id.clock, len: 1 });
     }
 
     /// Notes that a type changed.

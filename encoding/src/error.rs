@@ -26,6 +26,7 @@ pub enum Error {
     #[error("the value cannot be turned into {0}")]
     TypeMismatch(&'static str),
     /// The structure of the bytes is broken.
+    #[cfg(not(feature = "yrs-0-28-0"))]
     #[error("malformed update: {0}")]
     Malformed(MalformedKind),
     /// Something else, said in words.
@@ -41,6 +42,15 @@ impl Error {
     #[cold]
     pub(crate) fn invalid(at: usize, what: &str) -> Self {
         Self::Custom(format!("at byte {at}: {what}"))
+    }
+
+    /// Makes the error for bytes whose structure is broken.
+    #[cold]
+    pub(crate) fn malformed(kind: MalformedKind) -> Self {
+        #[cfg(feature = "yrs-0-28-0")]
+        return Self::Custom(format!("malformed update: {kind}"));
+        #[cfg(not(feature = "yrs-0-28-0"))]
+        Self::Malformed(kind)
     }
 
     /// Makes the error for a value that cannot become a `T`.

@@ -109,10 +109,10 @@ pub trait Read: Sized {
     /// Reads a length in bytes, then a string in UTF-8.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if it is not UTF-8.
+    /// [`MalformedKind::Utf8`] if it is not UTF-8.
     #[inline]
     fn read_string(&mut self) -> Result<&str, Error> {
-        std::str::from_utf8(self.read_buf()?).map_err(|_| Error::Malformed(MalformedKind::Utf8))
+        std::str::from_utf8(self.read_buf()?).map_err(|_| Error::malformed(MalformedKind::Utf8))
     }
 
     /// Reads a 32-bit float, the most significant byte first.
@@ -207,10 +207,10 @@ impl<'a> Cursor<'a> {
     /// Takes a length and a string of that many bytes, which lives as long as the input.
     ///
     /// # Errors
-    /// [`Error::Malformed`] if it is not UTF-8.
+    /// [`MalformedKind::Utf8`] if it is not UTF-8.
     #[inline]
     pub fn take_str(&mut self) -> Result<&'a str, Error> {
-        std::str::from_utf8(self.take_buf()?).map_err(|_| Error::Malformed(MalformedKind::Utf8))
+        std::str::from_utf8(self.take_buf()?).map_err(|_| Error::malformed(MalformedKind::Utf8))
     }
 }
 

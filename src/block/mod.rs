@@ -9,7 +9,9 @@ pub(crate) mod text_buffer;
 pub(crate) mod update;
 
 pub use crate::ids::BlockRange;
-pub use crate::types::{EmbedPrelim, ItemContent, ItemPtr, Prelim, SplittableString, Unused};
+pub use crate::types::{
+    EmbedPrelim, Item, ItemContent, ItemFlags, ItemPtr, Prelim, SplittableString, Unused,
+};
 pub use yatta_encoding::block::{
     BLOCK_GC_REF_NUMBER, BLOCK_ITEM_ANY_REF_NUMBER, BLOCK_ITEM_BINARY_REF_NUMBER,
     BLOCK_ITEM_DELETED_REF_NUMBER, BLOCK_ITEM_DOC_REF_NUMBER, BLOCK_ITEM_EMBED_REF_NUMBER,

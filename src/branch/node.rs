@@ -96,6 +96,21 @@ impl Entries {
     }
 }
 
+/// What a node needs of the handle that users hold, which is a type of a higher layer.
+pub(crate) trait NodeHandle: StdAny + Send + Sync {
+    /// The type was deleted.
+    fn note_deleted(&self);
+
+    /// The handle as it is.
+    fn into_any(self: Arc<Self>) -> Arc<dyn StdAny + Send + Sync>;
+}
+
+impl std::fmt::Debug for dyn NodeHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("NodeHandle")
+    }
+}
+
 /// The node of a shared type.
 #[derive(Debug)]
 pub(crate) struct BranchNode {
@@ -116,7 +131,7 @@ pub(crate) struct BranchNode {
     /// A format mark was linked at some time.
     pub(crate) has_formats: bool,
     /// The handle that users hold, made when it is first asked for.
-    pub(crate) handle: OnceLock<Arc<dyn StdAny + Send + Sync>>,
+    pub(crate) handle: OnceLock<Arc<dyn NodeHandle>>,
     /// Counts the types that lived in this slot, so that a handle of a collected type is told from a live one.
     pub(crate) generation: u32,
 }

@@ -13,9 +13,9 @@ type DestroyCallback = dyn FnMut(&TransactionMut<'_>, &Doc) + Send;
 type BeforeCallback = dyn FnMut(&TransactionMut<'_>) + Send;
 type AfterCallback = dyn FnMut(&mut TransactionMut<'_>) + Send;
 
-/// All subscriptions of a document.
+/// All subscriptions of a document; made with [`Doc::observe_update_v1`] and its like.
 #[derive(Default)]
-pub(crate) struct DocEvents {
+pub struct StoreEvents {
     pub(crate) update_v1: Registry<UpdateCallback>,
     pub(crate) update_v2: Registry<UpdateCallback>,
     pub(crate) cleanup: Registry<CleanupCallback>,
@@ -30,7 +30,21 @@ pub(crate) struct DocEvents {
     types: AtomicUsize,
 }
 
-impl DocEvents {
+impl std::fmt::Debug for StoreEvents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StoreEvents")
+            .field("update_v1", &self.update_v1)
+            .field("update_v2", &self.update_v2)
+            .finish_non_exhaustive()
+    }
+}
+
+impl StoreEvents {
+    /// Returns whether somebody wants to hear of updates, in either format.
+    pub fn has_update_subscribers(&self) -> bool {
+        !self.update_v1.is_empty() || !self.update_v2.is_empty()
+    }
+
     /// Whether somebody may look at deleted content before it is collected.
     #[inline]
     pub(crate) fn hold_content(&self) -> bool {

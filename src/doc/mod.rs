@@ -23,7 +23,7 @@ use crate::transaction::handle::link_to_doc;
 use crate::transaction::lock::{DocLock, DocState};
 
 pub use async_transact::{AcquireTransaction, AcquireTransactionMut, AsyncTransact};
-pub(crate) use events::DocEvents;
+pub use events::StoreEvents;
 pub use options::{Options, Uuid, uuid_v4, uuid_v4_from};
 pub use transact::{Transact, TransactionAcqError};
 
@@ -34,7 +34,7 @@ static NEXT_UID: AtomicU64 = AtomicU64::new(1);
 pub(crate) struct DocInner {
     pub(crate) lock: DocLock,
     pub(crate) options: Options,
-    pub(crate) events: DocEvents,
+    pub(crate) events: StoreEvents,
     /// Tells the store from others, and so this document.
     pub(crate) uid: u64,
     /// The client id may change on a clash, and is read without the lock.
@@ -112,7 +112,7 @@ impl Doc {
                 meta: OnceLock::new(),
                 place: Mutex::new(None),
                 options,
-                events: DocEvents::default(),
+                events: StoreEvents::default(),
             }
         }))
     }

@@ -72,6 +72,7 @@ fn clean_contextless_gap(store: &mut Store, changes: &mut ChangeSet, slot: ItemI
             && let Some((key, _)) = store.format(&item)
         {
             if seen.contains(&key) {
+                changes.clean(store.items[slot].id);
                 delete(store, changes, slot);
             } else {
                 seen.push(key);

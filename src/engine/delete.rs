@@ -85,6 +85,9 @@ fn delete_one(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) -> Opti
         Kind::Type => {
             let Content::Type(branch) = *store.boxed(&item) else { unreachable!("{item:?} is a type") };
             link_deleted(store, changes, branch);
+            if let Some(handle) = store.branches[branch].handle.get() {
+                handle.note_deleted();
+            }
             Some(branch)
         }
         Kind::Doc => {

@@ -371,6 +371,7 @@ pub(crate) fn clean_gap(
             let at_start = lookup(start_attributes, key).cloned();
             let overwritten = !last_marks.contains(&(key, slot));
             if overwritten || same(at_start.as_ref(), &value) {
+                changes.clean(store.items[slot].id);
                 delete(store, changes, slot);
                 cleaned += 1;
                 if !reached_curr && same(lookup(attributes, key), &value) && !same(at_start.as_ref(), &value)

@@ -6,7 +6,7 @@
 use crate::block::content::Content;
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx};
 use crate::block::item::{Flags, Item, Kind};
-use crate::change::DeletedRange;
+use crate::change::{ChangeSet, DeletedRange};
 use crate::store::Store;
 
 /// Collects the deleted items in `ranges` that nobody keeps. Returns whether there are new collected ranges.
@@ -86,4 +86,18 @@ fn collect_child(store: &mut Store, slot: ItemIdx, open: &mut Vec<BranchIdx>) {
         store.links.take(slot);
     }
     store.items[slot] = Item::bare(Kind::Gc, item.id, item.len);
+}
+
+/// Makes the commit look whether blocks of these ranges can be joined now.
+pub(crate) fn join_later(store: &Store, changes: &mut ChangeSet, ranges: &[DeletedRange]) {
+    for range in ranges {
+        let blocks = &store.client(range.client).blocks;
+        let mut at = blocks.position(range.clock);
+        while let Some((start, slot)) = at.and_then(|pos| blocks.at(pos))
+            && start < range.clock + range.len
+        {
+            changes.candidates.push(slot);
+            at = at.and_then(|pos| blocks.next(pos));
+        }
+    }
 }

@@ -43,7 +43,7 @@ pub(crate) fn apply_update(store: &mut Store, changes: &mut ChangeSet, update: &
 fn park(store: &mut Store, update: &Update, rest: Rest) {
     let bytes = encode_rest(update, &rest);
     store.pending.structs = Some(match store.pending.structs.take() {
-        None => PendingStructs { update: bytes, missing: rest.missing },
+        None => PendingStructs::new(bytes, rest.missing),
         Some(mut pending) => {
             for (client, clock) in rest.missing.iter() {
                 if pending.missing.contains_client(client) {
@@ -54,7 +54,7 @@ fn park(store: &mut Store, update: &Update, rest: Rest) {
             }
             let update = merge_trusted_v2(&[pending.update, bytes])
                 .expect("parked blocks were decoded before they were parked");
-            PendingStructs { update, missing: pending.missing }
+            PendingStructs::new(update, pending.missing)
         }
     });
 }

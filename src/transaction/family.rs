@@ -115,6 +115,9 @@ pub(crate) fn refresh_touched(store: &Store, touched: &[(BranchIdx, KeyIdx)]) {
     for (branch, key) in touched {
         if key.is_none() {
             refresh(store, *branch);
+            if let Some(handle) = existing(store, *branch) {
+                handle.note_len(store);
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 //! The subscriptions of a type live here, outside the lock of the document.
 
 use std::any::Any as StdAny;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
@@ -16,7 +16,7 @@ use super::registry::Registry;
 use super::{Origin, TransactionMut, family};
 use crate::block::index::BranchIdx;
 use crate::block::item::{Id, Kind};
-use crate::branch::node::BranchNode;
+use crate::branch::node::{BranchNode, NodeHandle};
 use crate::doc::{Doc, DocInner};
 use crate::store::Store;
 
@@ -49,6 +49,9 @@ pub struct Branch {
     /// What a weak link quotes.
     #[cfg(feature = "weak")]
     link: Option<Arc<WeakTag<'static>>>,
+    /// The number of elements when it was last looked at: see [`Self::len`].
+    len: AtomicU32,
+    deleted: AtomicBool,
     /// See [`family`].
     parent: Weak<Self>,
     first_child: Mutex<Weak<Self>>,
@@ -60,6 +63,35 @@ impl Branch {
     /// Returns the identity of this type; it is the same on all peers.
     pub fn id(&self) -> BranchID {
         self.id.clone()
+    }
+
+    /// Returns whether the type was deleted, or its document is gone. It needs no transaction.
+    pub fn is_deleted(&self) -> bool {
+        self.deleted.load(Ordering::Acquire) || self.doc.strong_count() == 0
+    }
+
+    /// Returns the number of elements of the sequence (in the document's offset kind) without a transaction: a list, text
+    /// or XML node; 0 for a map. While a write transaction is open this is what its last edit through a list handle, or the
+    /// last commit or update left; else it is exact. See [`Array::len`](crate::Array::len) and its like. Cost O(1).
+    #[expect(clippy::len_without_is_empty, reason = "yrs has no is_empty")]
+    pub fn len(&self) -> u32 {
+        if let Some(doc) = self.doc()
+            && let Ok(guard) = doc.inner().lock.try_read()
+        {
+            self.note_len(&guard.state.store);
+        }
+        self.len.load(Ordering::Acquire)
+    }
+
+    /// As [`Self::len`].
+    pub fn content_len(&self) -> u32 {
+        self.len()
+    }
+
+    /// Remembers the number of elements for [`Self::len`].
+    #[inline]
+    pub(crate) fn note_len(&self, store: &Store) {
+        self.len.store(self.node(store).map_or(0, |node| node.len), Ordering::Release);
     }
 
     /// The kind as on the wire.
@@ -165,6 +197,16 @@ impl Branch {
     }
 }
 
+impl NodeHandle for Branch {
+    fn note_deleted(&self) {
+        self.deleted.store(true, Ordering::Release);
+    }
+
+    fn into_any(self: Arc<Self>) -> Arc<dyn StdAny + Send + Sync> {
+        self
+    }
+}
+
 impl Drop for Branch {
     /// The type was collected, and nobody holds it any more: its subscriptions count no longer.
     fn drop(&mut self) {
@@ -222,7 +264,7 @@ impl BranchPtr {
 /// The handle of a node, if it was made.
 #[inline]
 pub(super) fn existing(store: &Store, idx: BranchIdx) -> Option<Arc<Branch>> {
-    match Arc::clone(store.branches[idx].handle.get()?).downcast() {
+    match Arc::clone(store.branches[idx].handle.get()?).into_any().downcast() {
         Ok(branch) => Some(branch),
         Err(_) => unreachable!("the handle of {idx:?} is no branch"),
     }
@@ -246,6 +288,8 @@ pub(super) fn new_handle(store: &Store, idx: BranchIdx, parent: Weak<Branch>) ->
         node_name: node.tag.name.clone(),
         #[cfg(feature = "weak")]
         link: node.tag.link.clone(),
+        len: AtomicU32::new(node.len),
+        deleted: AtomicBool::new(store.is_branch_deleted(idx)),
         parent,
         first_child: Mutex::new(Weak::new()),
         observers: Registry::default(),
@@ -278,6 +322,18 @@ impl From<&Branch> for BranchPtr {
     /// Never: a branch is only ever reached through its handle.
     fn from(branch: &Branch) -> Self {
         Self(branch.this.upgrade().expect("whoever has the reference holds the handle"))
+    }
+}
+
+impl From<&Box<Branch>> for BranchPtr {
+    fn from(branch: &Box<Branch>) -> Self {
+        Self::from(branch.as_ref())
+    }
+}
+
+impl From<&mut Box<Branch>> for BranchPtr {
+    fn from(branch: &mut Box<Branch>) -> Self {
+        Self::from(branch.as_ref())
     }
 }
 

@@ -20,8 +20,8 @@ use yatta_encoding::{ClientID, Encoder, EncoderV1, EncoderV2};
 
 use crate::block::update::Update;
 use crate::change::{ChangeSet, DeletedRange};
-use crate::doc::Doc;
-use crate::engine::encode::encode_changes;
+use crate::doc::{Doc, StoreEvents};
+use crate::engine::encode::{deleted_ranges, encode_changes};
 use crate::error::UpdateError;
 use crate::ids::{IdSet, StateVector};
 use crate::store::Store;
@@ -61,6 +61,7 @@ struct Summary {
     after_state: OnceCell<StateVector>,
     insert_set: OnceCell<IdSet>,
     delete_set: OnceCell<IdSet>,
+    cleanups: OnceCell<IdSet>,
     changed: OnceCell<Vec<BranchPtr>>,
     /// What a higher layer works out for the observers of types.
     observed: OnceCell<Box<dyn StdAny + Send>>,
@@ -205,6 +206,53 @@ impl<'doc> TransactionMut<'doc> {
                 deleted.map(|range| (store.client(range.client).id, range.clock, range.len)).collect(),
             )
         })
+    }
+
+    /// Returns the deletions of format marks that said nothing any more, a part of [`Self::delete_set`]. Cost O(deletions),
+    /// once.
+    pub fn cleanups(&self) -> &IdSet {
+        self.summary().cleanups.get_or_init(|| {
+            let store = self.store_ref();
+            let cleaned = self.changes().cleaned.iter();
+            IdSet::from_ranges(
+                cleaned.map(|range| (store.client(range.client).id, range.clock, range.len)).collect(),
+            )
+        })
+    }
+
+    /// Returns the subscriptions of the document: always there, unlike in yrs.
+    pub fn events(&self) -> Option<&StoreEvents> {
+        Some(&self.doc.inner().events)
+    }
+
+    /// Returns the subscriptions of the document.
+    pub fn events_mut(&mut self) -> &StoreEvents {
+        &self.doc.inner().events
+    }
+
+    /// Collects deleted content now, also where the document keeps it (`Options::skip_gc`): what is in `delete_set`, or
+    /// all of it. What an undo manager still needs stays. Cost O(blocks), or O(what is in `delete_set`).
+    pub fn gc(&mut self, delete_set: Option<&IdSet>) {
+        let (store, changes) = self.parts();
+        let mut ranges = Vec::new();
+        match delete_set {
+            None => {
+                for client in store.clients_descending() {
+                    deleted_ranges(store, client, &mut ranges);
+                }
+            }
+            Some(set) => {
+                for (client, clocks) in set.iter() {
+                    let Some(client) = store.known_client(*client) else { continue };
+                    let state = store.state(client);
+                    ranges.extend(clocks.iter().filter(|range| range.start < state).map(|range| {
+                        DeletedRange { client, clock: range.start, len: range.end.min(state) - range.start }
+                    }));
+                }
+            }
+        }
+        crate::engine::gc::gc(store, &ranges);
+        crate::engine::gc::join_later(store, changes, &ranges);
     }
 
     /// Returns what this transaction did as an update in V1. Cost O(changes).

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use yatta_encoding::serde_any::from_any;
 use yatta_encoding::{Any, Value};
 
+use super::content::ItemContent;
 pub use super::events::ArrayEvent;
-use super::item::ItemContent;
 use super::out::exact_element;
 use super::prelim::{insert_prelim, plain_content};
 use super::{
@@ -16,6 +16,7 @@ use super::{
 };
 use crate::block::index::ItemIdx;
 use crate::block::update::few;
+use crate::change::ChangeSet;
 use crate::engine::insert::{list_delete, list_insert, list_insert_at, list_position, list_push};
 use crate::engine::place::NewContent;
 use crate::error::EditError;
@@ -68,9 +69,11 @@ pub trait Array: AsRef<Branch> + Sized {
     ) -> Result<V::Return, EditError> {
         let branch = self.as_ref().resolve_mut(txn.store_ref()).ok_or(EditError::Collected)?;
         check_range(txn.store_ref().branches[branch].len, index, 0)?;
-        Ok(insert_prelim(txn, value, |store, changes, content| {
+        let returned = insert_prelim(txn, value, |store, changes, content| {
             list_insert(store, changes, branch, index, content)
-        }))
+        });
+        self.as_ref().note_len(txn.store_ref());
+        Ok(returned)
     }
 
     /// Inserts plain values before the element at `index`, as one block. Cost O(log n + values).
@@ -101,7 +104,7 @@ pub trait Array: AsRef<Branch> + Sized {
             if !values.is_empty() {
                 put(store, left, &mut at, NewContent::Any(few(values)));
             }
-            return;
+            return self.as_ref().note_len(txn.store_ref());
         }
         let mut run = Vec::new();
         for value in values {
@@ -117,6 +120,7 @@ pub trait Array: AsRef<Branch> + Sized {
         if !run.is_empty() {
             put(store, left, &mut at, NewContent::Any(few(run)));
         }
+        self.as_ref().note_len(txn.store_ref());
     }
 
     /// Appends a value. Cost O(1).
@@ -126,7 +130,12 @@ pub trait Array: AsRef<Branch> + Sized {
     fn push_back<V: Prelim>(&self, txn: &mut TransactionMut<'_>, value: V) -> V::Return {
         let branch = self.as_ref().resolve_mut(txn.store_ref());
         let branch = branch.unwrap_or_else(|| panic!("array push_back: {}", EditError::Collected));
-        insert_prelim(txn, value, |store, changes, content| list_push(store, changes, branch, content))
+        let push = |store: &mut Store, changes: &mut ChangeSet, content: NewContent<'_>| {
+            list_push(store, changes, branch, content)
+        };
+        let returned = insert_prelim(txn, value, push);
+        self.as_ref().note_len(txn.store_ref());
+        returned
     }
 
     /// Inserts a value at the front. Cost O(1).
@@ -165,6 +174,7 @@ pub trait Array: AsRef<Branch> + Sized {
         check_range(txn.store_ref().branches[branch].len, index, len)?;
         let (store, changes) = txn.parts();
         list_delete(store, changes, branch, index, len);
+        self.as_ref().note_len(txn.store_ref());
         Ok(())
     }
 

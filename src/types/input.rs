@@ -3,7 +3,7 @@
 use yatta_encoding::{Any, Value};
 
 use super::array::ArrayPrelim;
-use super::item::ItemContent;
+use super::content::ItemContent;
 use super::map::MapPrelim;
 use super::text::{DeltaPrelim, TextPrelim};
 use super::xml::{XmlDeltaPrelim, XmlElementPrelim, XmlFragmentPrelim};

@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use yatta_encoding::serde_any::from_any;
 use yatta_encoding::{Any, Value};
 
+use super::content::ItemContent;
 pub use super::events::MapEvent;
-use super::item::ItemContent;
 use super::out::exact_element;
 use super::prelim::insert_prelim;
 use super::{

@@ -4,10 +4,13 @@
 //! type was collected reads as empty, and writes to it do nothing.
 
 pub mod array;
+mod branch;
+mod content;
 mod events;
 pub mod exact;
 mod input;
 mod item;
+pub(crate) mod iter;
 pub mod map;
 mod out;
 mod prelim;
@@ -29,9 +32,10 @@ use yatta_encoding::Any;
 
 use crate::transaction::{Branch, BranchPtr};
 
+pub use content::{ItemContent, SplittableString};
 pub use events::{Change, DeepObservable, EntryChange, Event, Events, EventsIter, Observable};
 pub use input::In;
-pub use item::{ItemContent, ItemPtr, SplittableString, Unused};
+pub use item::{Item, ItemFlags, ItemPtr, Unused};
 pub use map::{Map, MapRef};
 pub use out::Out;
 pub use prelim::{EmbedPrelim, Prelim};

@@ -15,7 +15,7 @@ use crate::block::item::{Item, Kind};
 use crate::doc::Doc;
 use crate::doc::subdoc::subdoc;
 use crate::store::Store;
-use crate::transaction::BranchPtr;
+use crate::transaction::{Branch, BranchPtr};
 
 /// A value of a shared type: plain data, or a shared type within it.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,10 +99,34 @@ impl Out {
         }
     }
 
+    /// Returns the handle of a shared type.
+    pub fn try_branch(&self) -> Option<&Branch> {
+        match self {
+            Self::Any(_) | Self::YDoc(_) => None,
+            Self::YText(text) => Some(text.as_ref()),
+            Self::YArray(array) => Some(array.as_ref()),
+            Self::YMap(map) => Some(map.as_ref()),
+            Self::YXmlElement(node) => Some(node.as_ref()),
+            Self::YXmlFragment(node) => Some(node.as_ref()),
+            Self::YXmlText(node) => Some(node.as_ref()),
+            #[cfg(feature = "weak")]
+            Self::YWeakLink(link) => Some(link.as_ref()),
+            Self::UndefinedRef(branch) => Some(branch),
+        }
+    }
+
     /// A shared type by its node.
     pub(crate) fn of_branch(store: &Store, branch: BranchIdx) -> Self {
-        let handle = BranchPtr::of(store, branch);
-        match store.branches[branch].tag.kind {
+        Self::of_kind(store.branches[branch].tag.kind, BranchPtr::of(store, branch))
+    }
+
+    /// A shared type by its handle.
+    pub(crate) fn of_handle(handle: BranchPtr) -> Self {
+        Self::of_kind(handle.kind(), handle)
+    }
+
+    fn of_kind(kind: u8, handle: BranchPtr) -> Self {
+        match kind {
             TYPE_REFS_ARRAY => Self::YArray(ArrayRef::from(handle)),
             TYPE_REFS_MAP | TYPE_REFS_XML_HOOK => Self::YMap(MapRef::from(handle)),
             TYPE_REFS_TEXT => Self::YText(TextRef::from(handle)),
@@ -155,6 +179,25 @@ pub(crate) fn exact_element(store: &Store, item: &Item, offset: u32) -> Option<V
     match Out::element(store, item, offset)? {
         Out::Any(any) => Some(Value::from(any)),
         _ => None,
+    }
+}
+
+impl std::fmt::Display for Out {
+    /// Plain data as it shows itself, and the names of shared types; see [`Self::to_string`] for their content.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Any(any) => std::fmt::Display::fmt(any, f),
+            Self::YText(_) => f.write_str("TextRef"),
+            Self::YArray(_) => f.write_str("ArrayRef"),
+            Self::YMap(_) => f.write_str("MapRef"),
+            Self::YXmlElement(_) => f.write_str("XmlElementRef"),
+            Self::YXmlFragment(_) => f.write_str("XmlFragmentRef"),
+            Self::YXmlText(_) => f.write_str("XmlTextRef"),
+            #[cfg(feature = "weak")]
+            Self::YWeakLink(_) => f.write_str("WeakRef"),
+            Self::YDoc(doc) => write!(f, "Doc(guid:{})", doc.guid()),
+            Self::UndefinedRef(_) => f.write_str("UndefinedRef"),
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use smallvec::smallvec;
 use yatta_encoding::{Any, Value};
 
-use super::item::{ItemContent, ItemPtr, Unused};
+use super::content::ItemContent;
+use super::item::{ItemPtr, Unused};
 use crate::block::index::ItemIdx;
 use crate::branch::node::Tag;
 use crate::change::ChangeSet;

@@ -2,12 +2,52 @@
 
 use yatta_encoding::{Encode, Encoder};
 
+use crate::block::content::Content;
+use crate::block::item::Kind;
 use crate::engine::encode::{encode_diff, encode_snapshot};
 use crate::error::Error;
-use crate::ids::{Snapshot, StateVector};
+use crate::ids::{IdSet, Snapshot, StateVector};
 use crate::store::Store;
+use crate::store::pending::{PendingStructs, PendingUpdate};
+use crate::transaction::BranchPtr;
+use crate::types::{Path, PathSegment};
 
 impl Store {
+    /// Returns the blocks that wait for others, if there are some. Cost O(their bytes), once.
+    pub fn pending_update(&self) -> Option<&PendingUpdate> {
+        self.pending.structs.as_ref().map(PendingStructs::view)
+    }
+
+    /// Returns the deletions that wait for their blocks, if there are some.
+    pub fn pending_ds(&self) -> Option<&IdSet> {
+        (!self.pending.deletes.is_empty()).then_some(&self.pending.deletes)
+    }
+
+    /// As [`Self::pending_ds`], to change it.
+    pub fn pending_ds_mut(&mut self) -> Option<&mut IdSet> {
+        (!self.pending.deletes.is_empty()).then_some(&mut self.pending.deletes)
+    }
+
+    /// Returns the shared type at the end of a path whose first step is the name of a root. Cost O(steps · log n).
+    pub fn get_type_from_path(&self, path: &Path) -> Option<BranchPtr> {
+        let mut steps = path.iter();
+        let Some(PathSegment::Key(name)) = steps.next() else { return None };
+        let mut at = *self.roots.get(name)?;
+        for step in steps {
+            let slot = match step {
+                PathSegment::Key(key) => self.branches[at].map.get(self.known_key(key)?).some()?,
+                PathSegment::Index(index) => self.find(at, *index)?.0,
+            };
+            let item = &self.items[slot];
+            if item.kind() != Kind::Type || item.is_deleted() {
+                return None;
+            }
+            let Content::Type(branch) = self.boxed(item) else { return None };
+            at = *branch;
+        }
+        Some(BranchPtr::of(self, at))
+    }
+
     /// Returns the next clock of this document's own client.
     pub fn get_local_state(&self) -> u32 {
         self.state(self.me)

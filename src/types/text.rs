@@ -5,8 +5,8 @@ use std::ops::{Deref, DerefMut};
 use indexmap::IndexMap;
 use yatta_encoding::{Any, ID, Value};
 
+use super::content::ItemContent;
 pub use super::events::TextEvent;
-use super::item::ItemContent;
 use super::prelim::{fill_prelim, place_prelim};
 use super::xml::XmlView;
 use super::{
@@ -420,6 +420,17 @@ pub(crate) fn attributes_out(store: &Store, attributes: &Attributes) -> Option<B
     }
     let spelled = attributes.iter().map(|(key, value)| (store.key(*key).clone(), value.any().clone()));
     Some(Box::new(spelled.collect::<IndexMap<_, _>>()))
+}
+
+impl<T> std::fmt::Display for Diff<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{{ insert: '{}'", self.insert)?;
+        if let Some(attributes) = &self.attributes {
+            let all: Vec<String> = attributes.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            write!(f, ", attributes: {{ {} }}", all.join(", "))?;
+        }
+        f.write_str(" }")
+    }
 }
 
 /// A run of a text.

@@ -13,15 +13,16 @@ use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
-use yatta_encoding::ID;
 use yatta_encoding::block::{
     WEAK_END_AFTER, WEAK_END_UNBOUNDED, WEAK_PARENT_ROOT, WEAK_QUOTE, WEAK_START_AFTER, WEAK_START_UNBOUNDED,
     WeakScope, WeakTag,
 };
+use yatta_encoding::{ClientID, Decoder, Error, ID};
 
 use super::array::Array;
+use super::content::ItemContent;
 pub use super::events::WeakEvent;
-use super::item::{ItemContent, ItemPtr};
+use super::item::ItemPtr;
 use super::map::Map;
 use super::text::TextRef;
 use super::xml::{XmlTextRef, range_string};
@@ -97,6 +98,26 @@ impl LinkSource {
             Some(entry) => Out::last_of(store, entry),
             None => self.unquote(txn).next(),
         }
+    }
+
+    /// Reads what [`TypeRef`] writes of a link.
+    pub(crate) fn decode<D: Decoder>(decoder: &mut D) -> Result<Self, Error> {
+        let flags = decoder.read_u8()?;
+        let mut end = |unbounded: u8| -> Result<WeakScope<'static>, Error> {
+            if flags & unbounded != 0 && flags & WEAK_PARENT_ROOT != 0 {
+                return Ok(WeakScope::Root(decoder.read_string()?.to_owned().into()));
+            }
+            let client: u64 = decoder.read_var()?;
+            let id = ID::new(ClientID::new(client), decoder.read_var()?);
+            Ok(if flags & unbounded != 0 { WeakScope::Nested(id) } else { WeakScope::Relative(id) })
+        };
+        let start = end(WEAK_START_UNBOUNDED)?;
+        let end = if flags & (WEAK_QUOTE | WEAK_END_UNBOUNDED) == 0 {
+            start.clone()
+        } else {
+            end(WEAK_END_UNBOUNDED)?
+        };
+        Ok(Self::of_tag(&WeakTag { flags, start, end }))
     }
 
     /// The form on the wire.

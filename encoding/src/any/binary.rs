@@ -169,7 +169,7 @@ impl Open {
 
 fn string<R: Read>(r: &mut R) -> Result<&str, Error> {
     // Not `read_string`, which reads a column in the second format.
-    std::str::from_utf8(r.read_buf()?).map_err(|_| Error::Malformed(MalformedKind::Utf8))
+    std::str::from_utf8(r.read_buf()?).map_err(|_| Error::malformed(MalformedKind::Utf8))
 }
 
 fn scalar<R: Read>(r: &mut R, tag: u8) -> Result<Any, Error> {

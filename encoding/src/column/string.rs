@@ -68,7 +68,7 @@ impl<'a> StringReader<'a> {
     pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         let joined = cursor.take_buf()?;
-        let rest = std::str::from_utf8(joined).map_err(|_| Error::Malformed(MalformedKind::Utf8))?;
+        let rest = std::str::from_utf8(joined).map_err(|_| Error::malformed(MalformedKind::Utf8))?;
         let lengths = UintOptRleReader::new(cursor.rest());
         Ok(Self { rest, inside_pair: false, is_ascii: rest.is_ascii(), lengths })
     }
