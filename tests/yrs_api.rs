@@ -21,10 +21,12 @@ fn round_trip(content: &ItemContent) -> Vec<u8> {
     content.encode(&mut v2);
     let v2 = v2.to_vec();
     let kind = content.get_ref_number();
-    let read = ItemContent::decode(&mut DecoderV1::from(v1.as_slice()), kind).unwrap();
+    let read =
+        ItemContent::decode(&mut DecoderV1::from(v1.as_slice()), kind).expect("what was written is read");
     assert_eq!(&read, content);
-    let mut decoder = DecoderV2::new(yatta::encoding::read::Cursor::new(&v2)).unwrap();
-    assert_eq!(&ItemContent::decode(&mut decoder, kind).unwrap(), content);
+    let mut decoder =
+        DecoderV2::new(yatta::encoding::read::Cursor::new(&v2)).expect("what was written is read");
+    assert_eq!(&ItemContent::decode(&mut decoder, kind).expect("what was written is read"), content);
     assert!(decoder.read_u8().is_err(), "{content}: all of it is read");
     v1
 }
