@@ -103,7 +103,7 @@ impl Doc {
             let mut store = Store::new(options.client_id, options.offset_kind, options.skip_gc, uid);
             store.owner = Weak::<DocInner>::clone(this);
             DocInner {
-                lock: DocLock::new(DocState { store, changes: ChangeSet::default() }),
+                lock: DocLock::new(DocState { store, changes: ChangeSet::default(), update: Vec::new() }),
                 uid,
                 client_id: AtomicU64::new(options.client_id.get()),
                 client_due: AtomicBool::new(false),

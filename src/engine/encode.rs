@@ -77,15 +77,20 @@ fn add_deleted(ranges: &mut Vec<DeletedRange>, item: &Item) {
     }
 }
 
+/// Writes sorted deletions as a delete set.
+#[inline]
 fn write_ranges<E: Encoder>(store: &Store, encoder: &mut E, ranges: &[DeletedRange]) {
-    let pairs: Vec<(u32, u32)> = ranges.iter().map(|range| (range.clock, range.len)).collect();
-    let mut clients: Vec<(ClientID, &[(u32, u32)])> = Vec::new();
-    let mut begin = 0;
-    for group in ranges.chunk_by(|a, b| a.client == b.client) {
-        clients.push((store.client(group[0].client).id, &pairs[begin..begin + group.len()]));
-        begin += group.len();
+    let of_clients = || ranges.chunk_by(|a, b| a.client == b.client);
+    encoder.write_var(of_clients().count());
+    for group in of_clients() {
+        encoder.reset_ds_cur_val();
+        encoder.write_var(store.client(group[0].client).id.get());
+        encoder.write_var(group.len());
+        for range in group {
+            encoder.write_ds_clock(range.clock);
+            encoder.write_ds_len(range.len);
+        }
     }
-    write_delete_set(encoder, clients.into_iter());
 }
 
 /// Writes the blocks of a client from a clock on and shows each to `visit`.
@@ -97,6 +102,17 @@ fn write_section<E: Encoder>(
     mut visit: impl FnMut(&Item),
 ) {
     let client = store.client(client);
+    if let Some((start, slot)) = client.blocks.last()
+        && start <= from
+    {
+        // Whoever types writes into the last block, and nothing needs to be searched for.
+        encoder.write_var(1u32);
+        encoder.write_client(client.id);
+        encoder.write_var(from);
+        visit(&store.items[slot]);
+        write_block(store, encoder, slot, from - start);
+        return;
+    }
     let mut blocks = client.blocks.iter_from(from);
     let (Some((start, first)), Some(pos)) = (blocks.next(), client.blocks.position(from)) else {
         unreachable!("I1: {:?} has blocks", client.id)

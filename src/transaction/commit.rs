@@ -19,7 +19,6 @@
 //! A callback that panics stops nothing: the other callbacks are called, the commit is completed, and the first panic
 //! goes on when all is done (Yjs: `callAll` and `finally`).
 
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::resume_unwind;
 
@@ -30,12 +29,15 @@ use super::event::{TransactionCleanupEvent, UpdateEvent};
 use super::handle::BranchPtr;
 use super::lock::DocState;
 use super::registry::Panic;
-use super::{TransactionMut, family, sort_ranges};
+use super::{TransactionMut, family, sorted_ranges};
 use crate::block::index::BranchIdx;
 use crate::branch::node::TREE_MIN;
 use crate::change::ChangeSet;
 use crate::engine::{clean, gc, squash};
 use crate::store::Store;
+
+/// The buffer of an update event larger than this is not kept for the next one, which is seldom as large.
+const KEPT_BYTES: usize = 1024;
 
 impl TransactionMut<'_> {
     /// Commits: tells observers, tidies up, emits the update. Dropping the transaction does the same. Doing it twice does
@@ -58,23 +60,34 @@ impl TransactionMut<'_> {
         }
         self.committed = true;
         let mut panicked = None;
-        let mut follow_ups = VecDeque::new();
+        let mut follow_ups = Vec::new();
         self.commit_changes(&mut panicked, &mut follow_ups);
-        while let Some(changes) = follow_ups.pop_front() {
-            self.origin = None;
-            self.local = true;
-            self.guard.state.changes = changes;
-            self.summary = OnceCell::new();
-            self.notify_before(&mut panicked);
-            self.commit_changes(&mut panicked, &mut follow_ups);
+        if !follow_ups.is_empty() {
+            self.commit_follow_ups(&mut panicked, follow_ups);
         }
         let doc = self.doc;
         doc.inner().events.after_all.trigger_all(&mut panicked, |call| call(self));
         panicked
     }
 
+    /// Commits the transactions that this one brought about, and those that they bring about.
+    #[cold]
+    fn commit_follow_ups(&mut self, panicked: &mut Option<Panic>, follow_ups: Vec<ChangeSet>) {
+        let mut waiting = VecDeque::from(follow_ups);
+        while let Some(changes) = waiting.pop_front() {
+            let mut follow_ups = Vec::new();
+            self.origin = None;
+            self.local = true;
+            self.guard.state.changes = changes;
+            self.forget_summary();
+            self.notify_before(panicked);
+            self.commit_changes(panicked, &mut follow_ups);
+            waiting.extend(follow_ups);
+        }
+    }
+
     /// Commits the present changes, and adds those that transactions of their own have to follow with.
-    fn commit_changes(&mut self, panicked: &mut Option<Panic>, follow_ups: &mut VecDeque<ChangeSet>) {
+    fn commit_changes(&mut self, panicked: &mut Option<Panic>, follow_ups: &mut Vec<ChangeSet>) {
         let doc = self.doc;
         let events = &doc.inner().events;
         let idle = self.changes().is_empty() && self.changes().touched.is_empty();
@@ -84,7 +97,7 @@ impl TransactionMut<'_> {
             return;
         }
         // What was worked out before the commit began may have changed since.
-        self.summary = OnceCell::new();
+        self.forget_summary();
         self.sort_deleted();
         events.before_observers.trigger_all(panicked, |call| call(self));
         if !idle && events.observing_types() {
@@ -93,10 +106,12 @@ impl TransactionMut<'_> {
         }
         if !events.after_transaction.is_empty() {
             events.after_transaction.trigger_all(panicked, |call| call(self));
-            self.summary = OnceCell::new();
+            self.forget_summary();
             self.sort_deleted();
         }
-        follow_ups.extend(self.clean_formatting());
+        if let Some(changes) = self.clean_formatting() {
+            follow_ups.push(changes);
+        }
         self.tidy();
         self.check_client();
         self.emit(panicked);
@@ -106,11 +121,7 @@ impl TransactionMut<'_> {
     /// Phase 1.
     fn sort_deleted(&mut self) {
         family::refresh_touched(self.store_ref(), &self.changes().touched);
-        let mut ranges = std::mem::take(&mut self.ranges);
-        ranges.clear();
-        ranges.extend_from_slice(&self.changes().deleted);
-        sort_ranges(self.store_ref(), &mut ranges);
-        self.ranges = ranges;
+        self.ranges = sorted_ranges(self.store_ref(), &self.changes().deleted);
     }
 
     /// Tells that a transaction begins.
@@ -199,7 +210,7 @@ impl TransactionMut<'_> {
 
     /// Phases 6 to 8.
     fn tidy(&mut self) {
-        let DocState { store, changes } = &mut *self.guard.state;
+        let DocState { store, changes, .. } = &mut *self.guard.state;
         let collected = !store.skip_gc && changes.to_collect && gc::gc(store, &self.ranges);
         if collected || !changes.candidates.is_empty() {
             squash::squash(store, changes, if collected { &self.ranges } else { &[] });
@@ -212,7 +223,7 @@ impl TransactionMut<'_> {
 
     /// Phase 8: the trees that a large update left behind. Observers need them before.
     fn build_trees(&mut self) {
-        let DocState { store, changes } = &mut *self.guard.state;
+        let DocState { store, changes, .. } = &mut *self.guard.state;
         let mut last = BranchIdx::NONE;
         for (branch, _) in &changes.touched {
             let branch = *branch;
@@ -228,7 +239,7 @@ impl TransactionMut<'_> {
 
     /// Phase 9. Yjs: a remote transaction that moves our own clock means that somebody else has our id.
     fn check_client(&mut self) {
-        let DocState { store, changes } = &mut *self.guard.state;
+        let DocState { store, changes, .. } = &mut *self.guard.state;
         if self.local || !changes.inserted().iter().any(|(client, _)| *client == store.me) {
             return;
         }
@@ -251,10 +262,13 @@ impl TransactionMut<'_> {
             return;
         }
         if !events.update_v1.is_empty() {
-            let mut encoder = EncoderV1::new();
+            let mut encoder = EncoderV1::with_buffer(std::mem::take(&mut self.guard.state.update));
             self.encode_update(&mut encoder);
             let event = UpdateEvent { update: encoder.to_vec() };
             events.update_v1.trigger_all(panicked, |call| call(self, &event));
+            self.guard.state.update = event.update;
+            self.guard.state.update.clear();
+            self.guard.state.update.shrink_to(KEPT_BYTES);
         }
         if !events.update_v2.is_empty() {
             let mut encoder = EncoderV2::new();

@@ -23,6 +23,8 @@ pub(crate) struct DocState {
     pub(crate) store: Store,
     /// What the open transaction did; empty between transactions, its memory is used again.
     pub(crate) changes: ChangeSet,
+    /// Memory for the update events: listeners only borrow their bytes.
+    pub(crate) update: Vec<u8>,
 }
 
 /// Why a lock was not granted.

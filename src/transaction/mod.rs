@@ -72,7 +72,7 @@ pub struct TransactionMut<'doc> {
     doc: &'doc Doc,
     guard: WriteGuard<'doc>,
     /// The deletions, sorted and joined, once the commit has begun.
-    ranges: Vec<DeletedRange>,
+    ranges: Ranges,
     origin: Option<Origin>,
     /// Made when it is first asked for: most transactions never are.
     summary: OnceCell<Box<Summary>>,
@@ -92,7 +92,7 @@ impl<'doc> TransactionMut<'doc> {
         let mut txn = Self {
             doc,
             guard,
-            ranges: Vec::new(),
+            ranges: Ranges::new(),
             origin,
             summary: OnceCell::new(),
             local: true,
@@ -129,6 +129,14 @@ impl<'doc> TransactionMut<'doc> {
 
     fn summary(&self) -> &Summary {
         self.summary.get_or_init(Box::default)
+    }
+
+    /// The changes are not what they were.
+    #[inline]
+    fn forget_summary(&mut self) {
+        if self.summary.get().is_some() {
+            self.summary = OnceCell::new();
+        }
     }
 
     /// The store and the change set, for an edit.
@@ -272,15 +280,20 @@ impl<'doc> TransactionMut<'doc> {
     /// Writes what this transaction did as an update. Cost O(changes).
     pub fn encode_update<E: Encoder>(&self, encoder: &mut E) {
         let store = self.store_ref();
-        let mut parts: smallvec::SmallVec<[_; 2]> = self.changes().inserted().iter().copied().collect();
-        parts.sort_unstable_by_key(|(client, _)| std::cmp::Reverse(store.client(*client).id));
-        if self.committed {
-            encode_changes(store, encoder, &parts, &self.ranges);
+        let unsorted;
+        let ranges = if self.committed {
+            &self.ranges
         } else {
-            let mut ranges = self.changes().deleted.clone();
-            sort_ranges(store, &mut ranges);
-            encode_changes(store, encoder, &parts, &ranges);
+            unsorted = sorted_ranges(store, &self.changes().deleted);
+            &unsorted
+        };
+        let parts = self.changes().inserted();
+        if parts.len() < 2 {
+            return encode_changes(store, encoder, parts, ranges);
         }
+        let mut parts = parts.to_vec();
+        parts.sort_unstable_by_key(|(client, _)| std::cmp::Reverse(store.client(*client).id));
+        encode_changes(store, encoder, &parts, ranges);
     }
 
     /// Integrates an update. What lacks its dependencies waits in the document until they come.
@@ -309,10 +322,14 @@ pub(crate) fn state_vector(store: &Store) -> StateVector {
     known.map(|client| (client.id, client.next)).collect::<StateVector>()
 }
 
-/// Sorts deletions into the order of the wire and joins what touches or overlaps.
-pub(crate) fn sort_ranges(store: &Store, ranges: &mut Vec<DeletedRange>) {
+/// Deletions: most transactions have one at most.
+type Ranges = smallvec::SmallVec<[DeletedRange; 1]>;
+
+/// Deletions in the order of the wire, with what touches or overlaps joined.
+fn sorted_ranges(store: &Store, deleted: &[DeletedRange]) -> Ranges {
+    let mut ranges = Ranges::from_slice(deleted);
     if ranges.len() < 2 {
-        return;
+        return ranges;
     }
     let id = |range: &DeletedRange| -> ClientID { store.client(range.client).id };
     ranges.sort_unstable_by(|a, b| id(b).cmp(&id(a)).then(a.clock.cmp(&b.clock)));
@@ -323,4 +340,5 @@ pub(crate) fn sort_ranges(store: &Store, ranges: &mut Vec<DeletedRange>) {
         }
         joined
     });
+    ranges
 }

@@ -143,10 +143,14 @@ impl<F: ?Sized> Registry<F> {
     }
 
     /// As [`Self::trigger`], but keeps the first panic of a callback for the caller, unless there is one already.
-    pub(crate) fn trigger_all(&self, panicked: &mut Option<Panic>, mut call: impl FnMut(&mut F)) {
-        if self.is_empty() {
-            return;
+    #[inline]
+    pub(crate) fn trigger_all(&self, panicked: &mut Option<Panic>, call: impl FnMut(&mut F)) {
+        if !self.is_empty() {
+            self.trigger_each(panicked, call);
         }
+    }
+
+    fn trigger_each(&self, panicked: &mut Option<Panic>, mut call: impl FnMut(&mut F)) {
         let entries = Arc::clone(&self.entries.lock());
         for entry in entries.iter() {
             if !entry.active.load(Ordering::Acquire) {

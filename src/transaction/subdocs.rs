@@ -2,8 +2,6 @@
 //!
 //! Costs O(changes of sub-documents); while nobody listens, none is made for it.
 
-use std::collections::VecDeque;
-
 use super::TransactionMut;
 use super::registry::Panic;
 use crate::block::content::Content;
@@ -75,11 +73,7 @@ impl Each {
 impl TransactionMut<'_> {
     /// Tells what happened to sub-documents, then destroys those that were removed; what that does to this document goes
     /// into transactions of their own, as in Yjs.
-    pub(super) fn emit_subdocs(
-        &mut self,
-        panicked: &mut Option<Panic>,
-        follow_ups: &mut VecDeque<ChangeSet>,
-    ) {
+    pub(super) fn emit_subdocs(&mut self, panicked: &mut Option<Panic>, follow_ups: &mut Vec<ChangeSet>) {
         let Some(subdocs) = self.guard.state.changes.subdocs.take() else { return };
         let doc = self.doc;
         let events = &doc.inner().events;
@@ -98,7 +92,7 @@ impl TransactionMut<'_> {
             if let Some(subdocs) = self.guard.state.changes.subdocs.take() {
                 let mut changes = ChangeSet::default();
                 changes.subdocs = Some(subdocs);
-                follow_ups.push_back(changes);
+                follow_ups.push(changes);
             }
         }
     }
