@@ -148,12 +148,23 @@ impl Update {
             }
             builder.end_section();
         }
-        let ranges = reader.delete_set()?;
-        let mut update = builder.update;
-        update.deletes =
-            IdSet::from_ranges(ranges.iter().map(|range| (range.client, range.clock, range.len)).collect());
-        Ok(update)
+        builder.update.deletes = read_deletes(&mut reader)?;
+        Ok(builder.update)
     }
+}
+
+/// Reads the deletions. One range, which is most of what a peer sends as it types, needs no list.
+fn read_deletes<'a, D: UpdateDecoder<'a>>(reader: &mut UpdateReader<'a, D>) -> Result<IdSet, Error> {
+    let mut ranges: SmallVec<[(ClientID, u32, u32); 1]> = SmallVec::new();
+    reader.read_delete_set(|range| ranges.push((range.client, range.clock, range.len)))?;
+    if ranges.spilled() {
+        return Ok(IdSet::from_ranges(ranges.into_vec()));
+    }
+    let mut deletes = IdSet::default();
+    for (client, clock, len) in ranges {
+        deletes.insert(ID { client, clock }, len);
+    }
+    Ok(deletes)
 }
 
 /// Turns wire blocks into an update.

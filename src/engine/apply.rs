@@ -2,13 +2,15 @@
 //!
 //! A section that needs a block of another goes on a stack until that block is integrated, as in Yjs: which clock a parked
 //! block is said to miss decides when it is tried again, and with it the bytes of the update events. Cost O(blocks), plus
-//! the lookups of `integrate`.
+//! the lookups of `integrate`. What a peer sends as it types, one block that continues its last item or a deletion beside
+//! a deleted run, is done in place, without a new item.
 
 use smallvec::SmallVec;
 use yatta_encoding::ID;
 use yatta_encoding::block::WeakScope;
 
 use super::delete::delete_range;
+use super::in_place::{continue_any, continue_text, shift_deleted};
 use super::integrate::{IncomingParent, integrate, integrate_collected};
 use super::place::{NewContent, store_content};
 use crate::block::content::SubdocContent;
@@ -35,7 +37,7 @@ pub(crate) struct Rest {
 
 /// Integrates the blocks of `update` as far as their dependencies are here. Lists of values are moved out of it.
 pub(crate) fn apply_blocks(store: &mut Store, changes: &mut ChangeSet, update: &mut Update) -> Option<Rest> {
-    if update.sections.is_empty() {
+    if update.sections.is_empty() || continue_last(store, changes, update) {
         return None;
     }
     if update.blocks.len() >= BULK_MIN && update.blocks.len() * 8 >= store.items.len() {
@@ -46,6 +48,44 @@ pub(crate) fn apply_blocks(store: &mut Store, changes: &mut ChangeSet, update: &
     let mut run = Run::new(update, clients);
     run.all(store, changes);
     run.rest()
+}
+
+/// Takes in an update of one block that continues the last item of its client. Returns false if it is another one.
+fn continue_last(store: &mut Store, changes: &mut ChangeSet, update: &mut Update) -> bool {
+    let &[block] = update.blocks.as_slice() else { return false };
+    let kind = block.kind;
+    let client = update.sections[0].client;
+    if block.origin.client != client || !matches!(kind, Kind::String | Kind::Any) {
+        return false;
+    }
+    let Some(idx) = store.known_client(update.clients[client as usize]) else { return false };
+    if block.clock != store.state(idx) {
+        return false;
+    }
+    let right_origin = match block.right_origin {
+        LocalId { client, clock } if client != NONE => {
+            match store.known_client(update.clients[client as usize]) {
+                Some(client) => Id::new(client, clock),
+                None => return false,
+            }
+        }
+        _ => Id::NONE,
+    };
+    let origins = (Id::new(idx, block.origin.clock), right_origin);
+    if kind == Kind::String {
+        let text = &update.text[block.content.0 as usize..block.content.1 as usize];
+        return continue_text(store, changes, idx, origins, text, block.len);
+    }
+    let UpdateContent::Any(values) = &mut update.contents[block.content.0 as usize] else {
+        unreachable!("{block:?} holds values")
+    };
+    match continue_any(store, changes, idx, origins, std::mem::take(values)) {
+        Ok(()) => true,
+        Err(back) => {
+            *values = back;
+            false
+        }
+    }
 }
 
 /// Applies deletions as far as their blocks are here and returns the others.
@@ -64,7 +104,13 @@ pub(crate) fn apply_deletes(store: &mut Store, changes: &mut ChangeSet, deletes:
                 let end = range.end.min(state);
                 place = seek(&store.client(known).blocks, place, range.start);
                 if !is_deleted(store, known, &mut place, end) {
-                    delete_range(store, changes, known, range.start, end);
+                    let block = place.and_then(|place| store.client(known).blocks.at(place));
+                    let shifted = block.is_some_and(|(clock, slot)| {
+                        clock <= range.start && shift_deleted(store, changes, slot, range.start, end)
+                    });
+                    if !shifted {
+                        delete_range(store, changes, known, range.start, end);
+                    }
                     place = None;
                 }
             }

@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 use yatta_encoding::{Any, Value};
 
 use super::delete::delete;
-use super::insert::{extend_at_marker, extend_text, list_delete, start_of};
+use super::in_place::{extend_at_marker, extend_text};
+use super::insert::{list_delete, start_of};
 use super::place::{NewContent, place_new};
 use super::split::cut_to_width;
 use crate::block::index::{BranchIdx, ItemIdx, KeyIdx};

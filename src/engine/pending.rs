@@ -23,12 +23,14 @@ pub(crate) fn apply_update(store: &mut Store, changes: &mut ChangeSet, update: &
     if let Some(rest) = rest {
         park(store, update, rest);
     }
-    let parked = std::mem::take(&mut store.pending.deletes);
     let mut waiting = apply_deletes(store, changes, &update.deletes);
-    if !parked.is_empty() {
+    if !store.pending.deletes.is_empty() {
+        let parked = std::mem::take(&mut store.pending.deletes);
         waiting.merge_with(apply_deletes(store, changes, &parked));
     }
-    store.pending.deletes = waiting;
+    if !waiting.is_empty() {
+        store.pending.deletes = waiting;
+    }
     if retry && let Some(pending) = store.pending.structs.take() {
         let update = Update::read_trusted_v2(&pending.update);
         apply_update(

@@ -80,7 +80,9 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
     /// # Errors
     /// When the bytes are malformed.
     pub fn next_section(&mut self) -> Result<Option<Section>, Error> {
-        while self.next_in_section()?.is_some() {}
+        while self.blocks > 0 {
+            self.next_in_section()?;
+        }
         let section =
             |reader: &Self| Section { client: reader.client, clock: reader.clock, blocks: reader.blocks };
         Ok(if self.enter_section()? { Some(section(self)) } else { None })
@@ -207,7 +209,9 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
     /// # Errors
     /// When the bytes are malformed.
     pub fn read_delete_set(&mut self, each: impl FnMut(DeleteRange)) -> Result<(), Error> {
-        while self.next_block()?.is_some() {}
+        while self.blocks > 0 || self.sections > 0 {
+            self.next_block()?;
+        }
         read_delete_set(&mut self.decoder, each)
     }
 
