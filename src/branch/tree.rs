@@ -9,7 +9,9 @@
 //!
 //! The item that grows or shrinks again and again (somebody is typing) is kept in a **cursor**: its start, its
 //! width, and how much of that the nodes have not been told yet. Such a change is O(1); what is read in between
-//! takes the untold part into account; every change of structure settles it first.
+//! takes the untold part into account; every change of structure settles it first. Likewise a leaf that takes in entry
+//! after entry (somebody prepends, or types between the words of others) **lags**: what its new entries add up to is told
+//! to the nodes above once, not for each. There is a cursor or a lag, never both.
 //!
 //! Format marks: each node knows the last live mark of each key in it (`marks.rs`), so the formats in force at
 //! an item are found in O(log n) for each key. Without marks nothing is stored for them.
@@ -78,6 +80,9 @@ pub(crate) struct Tree {
     /// The item whose width changed last: if it is the same once more, the cursor goes there.
     warm: ItemIdx,
     cursor: Cursor,
+    /// The leaf that took an entry in last: if it is the same once more, it lags from there on.
+    warm_leaf: u32,
+    lag: Lag,
     /// Made with the first mark.
     summaries: Option<Box<Summaries>>,
 }
@@ -94,6 +99,18 @@ struct Cursor {
     /// True width of the item.
     width: u32,
     /// The part of `width` that the nodes do not know of (wrapping).
+    untold: u32,
+}
+
+/// The leaf that takes in entry after entry. It is exact itself; the nodes above know less. What they know of it is above
+/// 0, for the same reason as with the cursor.
+#[derive(Debug, Clone, Copy)]
+struct Lag {
+    /// `EMPTY`: none lags, and the other fields mean nothing.
+    leaf: u32,
+    /// Index of the first entry.
+    start: u32,
+    /// The part of its total that the nodes above do not know of.
     untold: u32,
 }
 
@@ -116,6 +133,8 @@ impl Tree {
             count: 0,
             warm: ItemIdx::NONE,
             cursor: Cursor { item: ItemIdx::NONE, leaf: EMPTY, start: 0, width: 0, untold: 0 },
+            warm_leaf: EMPTY,
+            lag: Lag { leaf: EMPTY, start: 0, untold: 0 },
             summaries: None,
         }
     }
@@ -128,7 +147,19 @@ impl Tree {
             (root, 0) => self.leaves[root as usize].total(),
             (root, _) => self.inner[root as usize].total(),
         };
-        if self.cursor.item.is_some() { told.wrapping_add(self.cursor.untold) } else { told }
+        told.wrapping_add(self.untold())
+    }
+
+    /// What the root has not been told.
+    #[inline]
+    const fn untold(&self) -> u32 {
+        if self.cursor.item.is_some() {
+            self.cursor.untold
+        } else if self.lag.leaf != EMPTY {
+            self.lag.untold
+        } else {
+            0
+        }
     }
 
     /// The number of entries.
@@ -152,6 +183,15 @@ impl Tree {
             }
             index = index.wrapping_sub(cursor.untold);
         }
+        let lag = &self.lag;
+        if lag.leaf != EMPTY && index >= lag.start {
+            let leaf = &self.leaves[lag.leaf as usize];
+            if index - lag.start < leaf.total() {
+                let slot = leaf.slot_at(index - lag.start);
+                return Some((ItemIdx(leaf.lane(slot)), index - lag.start - leaf.start(slot)));
+            }
+            index = index.wrapping_sub(lag.untold);
+        }
         let mut at = self.root;
         for _ in 0..self.height {
             let node = &self.inner[at as usize];
@@ -172,8 +212,12 @@ impl Tree {
         }
         let (leaf, slot) = self.place(entries, item);
         let told = self.told_index(leaf, slot);
-        let behind = cursor.item.is_some() && told > cursor.start;
-        if behind { told.wrapping_add(cursor.untold) } else { told }
+        let behind = if cursor.item.is_some() {
+            told > cursor.start
+        } else {
+            self.lag.leaf != EMPTY && self.lag.leaf != leaf && told > self.lag.start
+        };
+        if behind { told.wrapping_add(self.untold()) } else { told }
     }
 
     /// The width of `item`.
@@ -253,14 +297,46 @@ impl Tree {
         }
     }
 
-    /// Tells the nodes what the cursor kept from them, and takes the cursor away.
+    /// Tells the nodes what the cursor or the lag kept from them, and takes these away.
     #[inline]
     fn settle(&mut self) {
+        self.settle_cursor();
+        self.settle_lag();
+    }
+
+    #[inline]
+    fn settle_cursor(&mut self) {
         let Cursor { item, leaf, untold, .. } = self.cursor;
         if item.is_some() {
             self.cursor.item = ItemIdx::NONE;
             let slot = self.leaves[leaf as usize].slot_of(item.0);
             self.add_up(leaf, slot, untold);
+        }
+    }
+
+    #[inline]
+    fn settle_lag(&mut self) {
+        let Lag { leaf, untold, .. } = self.lag;
+        if leaf != EMPTY {
+            self.lag.leaf = EMPTY;
+            self.add_above(leaf, self.leaves[leaf as usize].parent, untold);
+        }
+    }
+
+    /// Tells the nodes above a leaf of a new entry in it, at once or later. There is no cursor.
+    #[inline]
+    fn add_entry_above(&mut self, leaf: u32, width: u32) {
+        if self.lag.leaf == leaf {
+            self.lag.untold = self.lag.untold.wrapping_add(width);
+            return;
+        }
+        self.settle_lag();
+        let node = &self.leaves[leaf as usize];
+        if self.warm_leaf == leaf && node.parent != EMPTY && node.total() > width {
+            self.lag = Lag { leaf, start: self.told_index(leaf, 0), untold: width };
+        } else {
+            self.warm_leaf = leaf;
+            self.add_above(leaf, node.parent, width);
         }
     }
 

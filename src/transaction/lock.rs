@@ -143,13 +143,13 @@ impl DocLock {
     #[inline]
     fn writing<'l>(&'l self, state: RwLockWriteGuard<'l, DocState>) -> WriteGuard<'l> {
         self.writer.store(thread_token(), Ordering::Relaxed);
-        WriteGuard { writer: &self.writer, state, _wake: Wake(&self.waiting) }
+        WriteGuard { state, wake: Wake(self) }
     }
 
     fn reading<'l>(&'l self, state: RwLockReadGuard<'l, DocState>) -> ReadGuard<'l> {
         collect_strays();
         READS.with(|reads| reads.borrow_mut().push(self.id()));
-        ReadGuard { id: self.id(), thread: thread_token(), state, _wake: Wake(&self.waiting) }
+        ReadGuard { thread: thread_token(), state, wake: Wake(self) }
     }
 }
 
@@ -208,48 +208,48 @@ impl Waiting {
 }
 
 /// Wakes who waits when it is dropped. A field of a guard behind that of the lock, so that this comes after it.
-struct Wake<'l>(&'l Waiting);
+struct Wake<'l>(&'l DocLock);
 
 impl Drop for Wake<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.0.any() {
-            self.0.wake();
+        if self.0.waiting.any() {
+            self.0.waiting.wake();
         }
     }
 }
 
-/// Exclusive access to a document.
+/// Exclusive access to a document. Two words, so that it is handed on in registers.
 pub(crate) struct WriteGuard<'l> {
-    writer: &'l AtomicUsize,
     // the order of these two matters: fields are dropped from first to last
     pub(crate) state: RwLockWriteGuard<'l, DocState>,
-    _wake: Wake<'l>,
+    wake: Wake<'l>,
 }
 
 impl Drop for WriteGuard<'_> {
+    #[inline]
     fn drop(&mut self) {
-        self.writer.store(0, Ordering::Relaxed);
+        self.wake.0.writer.store(0, Ordering::Relaxed);
     }
 }
 
 /// Shared access to a document.
 pub(crate) struct ReadGuard<'l> {
-    id: usize,
     /// The thread that took it.
     thread: usize,
     // the order of these two matters: fields are dropped from first to last
     pub(crate) state: RwLockReadGuard<'l, DocState>,
-    _wake: Wake<'l>,
+    wake: Wake<'l>,
 }
 
 impl Drop for ReadGuard<'_> {
     fn drop(&mut self) {
+        let id = self.wake.0.id();
         if self.thread == thread_token() {
-            forget_read(self.id);
+            forget_read(id);
         } else {
             let mut strays = STRAYS.lock();
-            strays.push((self.thread, self.id));
+            strays.push((self.thread, id));
             STRAYS_LEN.store(strays.len(), Ordering::Relaxed);
         }
     }

@@ -82,14 +82,23 @@ pub struct TransactionMut<'doc> {
 }
 
 impl<'doc> TransactionMut<'doc> {
+    // Inlined, so that it is built where it will live: moved, it costs a stall for what has just been stored.
+    #[inline(always)]
     pub(crate) fn new(doc: &'doc Doc, mut guard: WriteGuard<'doc>, origin: Option<Origin>) -> Self {
         let inner = doc.inner();
         if let Some(client) = inner.due_client() {
             guard.state.store.me = guard.state.store.client_idx(client);
         }
-        let events = &inner.events;
-        guard.state.changes.hold_content = events.hold_content();
-        let mut txn = Self {
+        guard.state.changes.hold_content = inner.events.hold_content();
+        if inner.events.nobody_before() {
+            return Self::open(doc, guard, origin);
+        }
+        Self::announced(doc, guard, origin)
+    }
+
+    #[inline(always)]
+    fn open(doc: &'doc Doc, guard: WriteGuard<'doc>, origin: Option<Origin>) -> Self {
+        Self {
             doc,
             guard,
             ranges: Ranges::new(),
@@ -97,15 +106,18 @@ impl<'doc> TransactionMut<'doc> {
             summary: OnceCell::new(),
             local: true,
             committed: false,
-        };
-        if !events.nobody_before() {
-            txn.begin();
         }
+    }
+
+    /// Opens a transaction and tells those who want to hear that it begins.
+    #[cold]
+    fn announced(doc: &'doc Doc, guard: WriteGuard<'doc>, origin: Option<Origin>) -> Self {
+        let mut txn = Self::open(doc, guard, origin);
+        txn.begin();
         txn
     }
 
     /// Tells that this transaction begins.
-    #[cold]
     fn begin(&mut self) {
         let mut panicked = None;
         let doc = self.doc;

@@ -26,6 +26,9 @@ impl Tree {
             if self.cursor.item == item {
                 assert_eq!(self.cursor.start, seen.1, "I5: start of the cursor {:?}", self.cursor);
             }
+            if self.lag.leaf != EMPTY && self.leaves[self.lag.leaf as usize].lane(0) == item.0 {
+                assert_eq!(self.lag.start, seen.1, "I5: start of the leaf that lags {:?}", self.lag);
+            }
             seen.0 += 1;
             seen.1 += width;
         };
@@ -67,6 +70,11 @@ impl Tree {
         leaf.check();
         assert_eq!(leaf.level, 0, "level of leaf {at}");
         let mut found = Found { told: leaf.total(), leaves: 1, ..Found::default() };
+        if self.lag.leaf == at {
+            assert!(self.cursor.item.is_none(), "{:?} beside {:?}", self.cursor, self.lag);
+            found.told = found.told.wrapping_sub(self.lag.untold);
+            assert!(found.told > 0, "I5: told total of the leaf that lags {:?}", self.lag);
+        }
         for (slot, &lane) in leaf.lanes().iter().enumerate() {
             let item = ItemIdx(lane);
             assert_eq!(entries.leaf(item), LeafIdx(at), "I3: leaf of {item:?}");

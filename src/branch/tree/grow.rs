@@ -74,7 +74,7 @@ impl Tree {
         item: ItemIdx,
         width: u32,
     ) {
-        self.settle();
+        self.settle_cursor();
         let (leaf, slot) = if left.is_some() {
             let (leaf, slot) = self.place(entries, left);
             (leaf, slot + 1)
@@ -124,6 +124,7 @@ impl Tree {
 
     fn insert_at(&mut self, entries: &mut impl Entries, leaf: u32, slot: usize, item: ItemIdx, width: u32) {
         let (leaf, slot) = if self.leaves[leaf as usize].is_full() {
+            self.settle_lag();
             self.make_room(entries, leaf, slot)
         } else {
             (leaf, slot)
@@ -131,11 +132,10 @@ impl Tree {
         let node = &mut self.leaves[leaf as usize];
         let mark = entries.mark(item);
         node.insert(slot, item.0, width, mark.is_some());
-        let parent = node.parent;
         entries.set_leaf(item, LeafIdx(leaf));
         self.count += 1;
         if width != 0 {
-            self.add_above(leaf, parent, width);
+            self.add_entry_above(leaf, width);
         }
         if mark.is_some() {
             self.update_key(entries, leaf, mark);

@@ -88,6 +88,7 @@ impl Model {
                 self.list[at].1 = width;
             }
             32..42 => self.run(at),
+            42..47 => self.insert_run(at),
             _ if self.marks => {
                 let had = self.items.mark(item).is_some();
                 let key = if had { KeyIdx::NONE } else { KeyIdx(self.random.u32(..5)) };
@@ -111,6 +112,15 @@ impl Model {
                 self.tree.set_width(&self.items, item, to);
             }
             self.check_reads();
+        }
+    }
+
+    /// Inserts again and again at one place, and reads in between: the leaf that lags.
+    fn insert_run(&mut self, at: usize) {
+        let ahead = self.random.bool();
+        for step in 0..self.random.usize(1..8) {
+            self.insert(if ahead { at } else { at + step });
+            self.check();
         }
     }
 
