@@ -4,8 +4,8 @@
 use std::sync::{Arc, Mutex};
 
 use rand::{Rng, SeedableRng};
-use yatta::types::Attrs;
-use yatta::types::text::{Delta, TextEvent};
+use yatta::types::text::TextEvent;
+use yatta::types::{Attrs, Delta};
 use yatta::undo::UndoManager;
 use yatta::updates::decoder::Decode;
 use yatta::{
@@ -166,7 +166,9 @@ fn random_sessions() {
                     let bold = Attrs::from([(Arc::from("bold"), value)]);
                     author.text.format(&mut author.doc.transact_mut(), cursor, 2, bold);
                 }
-                10 => author.array.push_back(&mut author.doc.transact_mut(), step),
+                10 => {
+                    author.array.push_back(&mut author.doc.transact_mut(), step);
+                }
                 11 if random.random_bool(0.3) => {
                     let other = &authors[usize::from(std::ptr::eq(author, &raw const authors[0]))];
                     apply(&other.doc, &state(&author.doc));
@@ -248,9 +250,11 @@ fn a_kept_run_takes_nothing_in() {
     author.type_at(0, "abcdef");
     let reader = doc_of(9, OffsetKind::Utf16);
     let text = reader.get_or_insert_text("t");
-    let mut undo = UndoManager::new(&reader, &text);
+    let mut undo = UndoManager::<()>::new();
+    undo.expand_scope(&reader, &text);
+    undo.include_origin("reader");
     apply(&reader, &state(&author.doc));
-    text.remove_range(&mut reader.transact_mut(), 3, 1);
+    text.remove_range(&mut reader.transact_mut_with("reader"), 3, 1);
     reader.check();
     let known = author.log().len();
     author.remove(2, 1);
