@@ -1,6 +1,8 @@
 //! Updates of one keystroke are taken in without a new item (engine/in_place.rs). What they leave must be what the same
 //! blocks leave when they come in one update, which goes the long way: the same bytes, the same text, all invariants.
 
+#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
+
 use std::sync::{Arc, Mutex};
 
 use rand::{Rng, SeedableRng};
