@@ -1,9 +1,10 @@
 //! Documents against plain models: one replica against strings, vectors and maps, three replicas against each other.
 //!
 //! The scripts of three replicas deliver every update in random order, some of them twice, some merged, some as the
-//! difference of state vectors, in V1 and V2; in the end all replicas must hold the same values, state vector and
-//! structs, and nearly always the same state bytes in both formats. `Doc::check` runs after every request. YATTA_SEED=n repeats one script, YATTA_SCRIPTS=n
-//! runs more.
+//! difference of state vectors, in V1 and V2; in the end all replicas must hold the same values, the same state vector
+//! and the same state, block by block, but for the pieces into which a run of collected ranges is cut (peers of Yjs cut
+//! them differently too). `Doc::check` runs after every request. YATTA_SEED=n repeats one script, YATTA_SCRIPTS=n runs
+//! more.
 
 mod common;
 
@@ -23,20 +24,13 @@ fn one_replica(test: &str, kind: Kind, scripts: u64) {
 }
 
 fn three_replicas(test: &str, kind: Kind, scripts: u64) {
-    let (mut all, mut equal) = (0, 0);
     seeds::for_each(test, scripts, |seed| {
         let run = |steps: &[Step]| network::run(taste(kind), steps, 3, &mut Service::default(), &mut []);
         let steps = script::generate(seed, 3, 50, Delivery::Random);
-        match run(&steps) {
-            Ok(outcome) => {
-                all += 1;
-                equal += u64::from(outcome.equal_bytes);
-            }
-            Err(error) => panic!("{}", network::shrink(&steps, error, |steps| run(steps).err())),
+        if let Err(error) = run(&steps) {
+            panic!("{}", network::shrink(&steps, error, |steps| run(steps).err()));
         }
     });
-    // the rest differ in how runs of GC are cut, as they may in Yjs
-    assert!(equal * 100 >= all * 97, "{test}: equal state bytes on all replicas in {equal} of {all} scripts");
 }
 
 #[test]

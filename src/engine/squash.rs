@@ -12,7 +12,9 @@ use crate::store::Store;
 /// Joins what can be joined: collected ranges within and around `collected` (deletions of the transaction, none if it
 /// collected no type), then the candidates from the last to the first.
 pub(crate) fn squash(store: &mut Store, changes: &mut ChangeSet, collected: &[DeletedRange]) {
-    for range in collected {
+    // From the last to the first, as in Yjs: what one range is joined to may end before a collected range that only the
+    // next one meets.
+    for range in collected.iter().rev() {
         join_range(store, range);
     }
     let mut candidates = std::mem::take(&mut changes.candidates);

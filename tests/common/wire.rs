@@ -116,6 +116,25 @@ pub(crate) fn sorted(mut deletes: Deletes) -> Deletes {
     deletes
 }
 
+/// The structs with neighbouring collected ranges joined.
+pub(crate) fn joined_ranges(structs: &[Struct]) -> Vec<Struct> {
+    let mut out: Vec<Struct> = Vec::new();
+    for next in structs {
+        match out.last_mut() {
+            Some(last)
+                if last.content == Content::Gc
+                    && next.content == Content::Gc
+                    && last.id.0 == next.id.0
+                    && last.id.1 + last.len == next.id.1 =>
+            {
+                last.len += next.len;
+            }
+            _ => out.push(next.clone()),
+        }
+    }
+    out
+}
+
 /// The structs with every pair of neighbours joined that Yjs would have joined in its store.
 pub(crate) fn squashed(structs: &[Struct]) -> Vec<Struct> {
     let mut out: Vec<Struct> = Vec::new();
