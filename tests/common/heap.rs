@@ -54,3 +54,12 @@ pub(crate) fn peak<T>(f: impl FnOnce() -> T) -> (T, usize) {
     let peak = PEAK.with(Cell::get) - before;
     (result, usize::try_from(peak).unwrap_or_default())
 }
+
+/// Runs `f` and returns how many bytes more this thread holds afterwards; 0 if it holds fewer.
+pub(crate) fn kept<T>(f: impl FnOnce() -> T) -> usize {
+    let before = LIVE.with(Cell::get);
+    let result = f();
+    let left = LIVE.with(Cell::get) - before;
+    drop(result);
+    usize::try_from(left).unwrap_or_default()
+}

@@ -37,8 +37,6 @@ pub(crate) struct Outcome {
     /// The first difference of a host judged as yrs.
     pub(crate) departure: Option<Departure>,
     pub(crate) trace: Trace,
-    /// Whether all peers hold the same state bytes in the end, not only the same document.
-    pub(crate) equal_bytes: bool,
 }
 
 /// Where and how yrs departed.
@@ -63,7 +61,6 @@ struct Network<'a, 'b> {
     waiting: Vec<Vec<Message>>,
     trace: Trace,
     departure: Option<Departure>,
-    equal_bytes: bool,
 }
 
 /// The client ids of the peers: neither in the order of the peers nor all of one varint length.
@@ -90,7 +87,6 @@ pub(crate) fn run(
         waiting,
         trace: Vec::new(),
         departure: None,
-        equal_bytes: false,
     };
     let result = network.script(steps);
     if let Err(error) = result {
@@ -98,7 +94,7 @@ pub(crate) fn run(
         return Err(format!("{text}{error}"));
     }
     network.free();
-    Ok(Outcome { departure: network.departure, trace: network.trace, equal_bytes: network.equal_bytes })
+    Ok(Outcome { departure: network.departure, trace: network.trace })
 }
 
 /// The requests of a script that do something, one a line.
@@ -317,7 +313,6 @@ impl Network<'_, '_> {
             let states: Result<Vec<_>, _> = (0..self.peers).map(|peer| self.state(peer)).collect();
             let states = states?;
             if states.iter().all(|state| *state == states[0]) {
-                self.equal_bytes = true;
                 return Ok(());
             }
             // where an index has cut a surrogate pair, peers of Yjs differ for ever: only who split there has U+FFFD
