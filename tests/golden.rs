@@ -381,3 +381,42 @@ fn messages_are_those_of_yjs() {
         assert_eq!(read.expect("of Yjs"), message, "{name}");
     }
 }
+
+/// docs/FORMAT.md: each row of its tables names a test, and each test and vector that it names exists.
+#[test]
+fn the_format_page_names_what_exists() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| {
+        let path = folder.join(path);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let page = read("docs/FORMAT.md");
+    let all = vectors();
+    let names: Vec<&str> = all.iter().map(|vector| text(vector, "name")).collect();
+    let (mut tests, mut rows, mut in_differences) = (0, 0, false);
+    for line in page.lines() {
+        in_differences |= line.starts_with("## Where we differ");
+        let quoted = || line.split('`').skip(1).step_by(2);
+        for (file, test) in quoted().filter_map(|text| text.split_once(".rs: ")) {
+            let source = read(&format!("{file}.rs"));
+            assert!(source.contains(&format!("fn {test}()")), "{file}.rs has a test {test}: {line}");
+            tests += 1;
+        }
+        if !line.starts_with("| ") || line.contains("| Test |") {
+            continue;
+        }
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
+        let last = cells[cells.len() - 1];
+        assert!(last.contains(".rs: "), "the row names its test: {line}");
+        rows += 1;
+        if in_differences {
+            continue;
+        }
+        for vector in cells[cells.len() - 2].split('`').skip(1).step_by(2) {
+            let (start, any) = vector.strip_suffix('*').map_or((vector, false), |start| (start, true));
+            let found = names.iter().any(|name| *name == vector || any && name.starts_with(start));
+            assert!(found, "a vector {vector}: {line}");
+        }
+    }
+    assert!(tests >= 60 && rows >= 55, "the page is read: {tests} tests in {rows} rows");
+}
