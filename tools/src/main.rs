@@ -6,6 +6,7 @@ mod fetch;
 mod input;
 mod inspect;
 mod kind;
+mod load;
 mod output;
 mod replay;
 mod roots;
@@ -56,6 +57,8 @@ enum Command {
     Replay(replay::Args),
     /// Answer requests of the adapter's protocol: one JSON object a line on standard input, one reply a line.
     Adapter,
+    /// Make load for a sync server and measure latency, loss, processor time and memory.
+    Load(load::Args),
     /// Serve documents to Yjs clients: y-websocket and hocuspocus on one port.
     Serve(Box<serve::Args>),
 }
@@ -79,6 +82,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Obfuscate(args) => update_tools::obfuscate(&args),
         Command::FetchTraces(args) => Ok(fetch::run(&args)?),
         Command::Replay(args) => Ok(replay::run(&args)?),
+        Command::Load(args) => Ok(load::run(&args)?),
         Command::Serve(args) => Ok(serve::run(*args)?),
         Command::Adapter => Ok(adapter::run(std::io::stdin().lock(), std::io::stdout().lock())?),
     }

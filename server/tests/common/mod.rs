@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses some of it, in a crate of its own")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,9 +53,17 @@ pub enum Came {
 
 impl Raw {
     pub async fn connect(server: &Server, path: &str) -> Self {
-        let url = format!("ws://{}/{path}", server.address());
-        let (socket, _) = connect_async(url).await.unwrap();
+        Self::connect_to(server.address(), path).await
+    }
+
+    pub async fn connect_to(address: SocketAddr, path: &str) -> Self {
+        let (socket, _) = connect_async(format!("ws://{address}/{path}")).await.unwrap();
         Self { socket }
+    }
+
+    /// Sends if somebody is there.
+    pub async fn try_send(&mut self, frame: Bytes) -> bool {
+        self.socket.send(WsMessage::Binary(frame)).await.is_ok()
     }
 
     pub async fn send(&mut self, frame: impl Into<Bytes>) {
@@ -114,7 +123,11 @@ impl Client {
     }
 
     pub async fn join_with(server: &Server, path: &str, doc: Doc) -> Self {
-        let mut raw = Raw::connect(server, path).await;
+        Self::join_at(server.address(), path, doc).await
+    }
+
+    pub async fn join_at(address: SocketAddr, path: &str, doc: Doc) -> Self {
+        let mut raw = Raw::connect_to(address, path).await;
         let state_vector = doc.transact().state_vector().encode_v1();
         raw.send(wire::step1(&[], &state_vector)).await;
         let mut client = Self { raw, doc };
