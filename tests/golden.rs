@@ -420,3 +420,16 @@ fn the_format_page_names_what_exists() {
     }
     assert!(tests >= 60 && rows >= 55, "the page is read: {tests} tests in {rows} rows");
 }
+
+/// Text that is inserted before a deleted item goes behind it, also where it would continue the item at its left.
+#[test]
+fn typing_before_a_deleted_item_steps_over_it() {
+    let doc = utf16(1, true);
+    let t = doc.get_or_insert_text("t");
+    t.insert(&mut doc.transact_mut(), 0, "x");
+    t.insert(&mut doc.transact_mut(), 0, "a");
+    t.remove_range(&mut doc.transact_mut(), 1, 1);
+    t.insert(&mut doc.transact_mut(), 1, "b");
+    let state = doc.transact().encode_state_as_update_v1(&StateVector::default());
+    assert_eq!(hex(&state), "010301000101017401440100016184010001620101010001");
+}

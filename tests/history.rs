@@ -428,3 +428,41 @@ fn scripts_give_the_bytes_of_yjs() {
     let shown = failed.iter().take(5).cloned().collect::<Vec<_>>().join("\n");
     assert!(failed.is_empty(), "{} of {} scripts\n{shown}", failed.len(), scripts.len());
 }
+
+/// An item that joins one that is kept is kept as a whole: on-demand collection leaves what an undo needs.
+#[test]
+fn what_is_kept_stays_kept_when_it_joins() {
+    let doc = Doc::with_options(Options { skip_gc: true, ..Options::with_client_id(ClientID::new(1)) });
+    let text = doc.get_or_insert_text("t");
+    text.insert(&mut doc.transact_mut(), 0, "abcd");
+    let mut undo = UndoManager::<()>::new();
+    undo.expand_scope(&doc, &text);
+    text.remove_range(&mut doc.transact_mut_with("untracked"), 0, 2);
+    text.remove_range(&mut doc.transact_mut(), 0, 2);
+    doc.transact_mut().gc(None);
+    assert!(undo.undo_blocking());
+    assert_eq!(yatta::GetString::get_string(&text, &doc.transact()), "cd");
+    doc.check();
+}
+
+/// What is typed behind a kept item is no part of it: deleted in the same transaction, it is collected. Yjs: only what
+/// the manager brought back is kept.
+#[test]
+fn what_is_typed_behind_a_kept_item_is_collected() {
+    let doc = Doc::with_client_id(1);
+    let text = doc.get_or_insert_text("t");
+    let mut undo = UndoManager::<()>::new();
+    undo.expand_scope(&doc, &text);
+    text.insert(&mut doc.transact_mut(), 0, "ab");
+    undo.reset();
+    text.remove_range(&mut doc.transact_mut(), 0, 2);
+    assert!(undo.undo_blocking());
+    let mut txn = doc.transact_mut_with("untracked");
+    text.insert(&mut txn, 2, "zz");
+    text.remove_range(&mut txn, 2, 2);
+    drop(txn);
+    let state = doc.transact().encode_state_as_update_v1(&StateVector::default());
+    assert!(!state.windows(2).any(|pair| pair == b"zz"), "{state:?}");
+    assert_eq!(yatta::GetString::get_string(&text, &doc.transact()), "ab");
+    doc.check();
+}
