@@ -316,3 +316,78 @@ fn needless_formats_are_told_apart_from_other_deletions() {
     assert_eq!(cleaned.clone().intersect(txn.delete_set()), *cleaned);
     assert!(txn.events().is_some_and(|events| !events.has_update_subscribers()));
 }
+
+/// A format that reaches beyond the end is cut off there, as in yrs; a delta adds line breaks, as in Yjs.
+#[test]
+fn formats_beyond_the_end() {
+    let doc = Doc::with_client_id(1);
+    let text = doc.get_or_insert_text("text");
+    let mut txn = doc.transact_mut();
+    text.insert(&mut txn, 0, "abc");
+    let bold: yatta::types::Attrs = [("b".into(), Any::from(true))].into_iter().collect();
+    text.format(&mut txn, 1, u32::MAX, bold.clone());
+    text.format(&mut txn, 9, 1, bold.clone());
+    assert_eq!(yatta::GetString::get_string(&text, &txn), "abc");
+    drop(txn);
+    let theirs = yrs::Doc::with_client_id(1);
+    {
+        use yrs::{ReadTxn, Text, Transact};
+        let text = theirs.get_or_insert_text("text");
+        let mut txn = theirs.transact_mut();
+        text.insert(&mut txn, 0, "abc");
+        text.format(&mut txn, 1, 9, [("b".into(), yrs::Any::from(true))].into_iter().collect());
+        drop(txn);
+        let state = theirs.transact().encode_state_as_update_v1(&yrs::StateVector::default());
+        assert_eq!(
+            doc.transact().encode_state_as_update_v1(&StateVector::default()),
+            state,
+            "the bytes of yrs"
+        );
+    }
+    let mut txn = doc.transact_mut();
+    let delta: yatta::types::Delta<yatta::In> = yatta::types::Delta::Retain(5, Some(Box::new(bold)));
+    text.apply_delta(&mut txn, [delta]);
+    assert_eq!(yatta::GetString::get_string(&text, &txn), "abc\n\n");
+}
+
+/// The state that Yjs 13.6.33 has after the same edits with `gcFilter: item => item.parent !== keep`.
+#[test]
+fn a_filter_decides_what_is_collected() {
+    const YJS: &str = "010901000401046b6565700461626364840103026566c4010301040178010102676f0484010a026566c1010a010b01\
+                       2101036d6170016b010001a8010e017d02010103000406050d03";
+    let doc = Doc::with_client_id(1);
+    let keep = doc.get_or_insert_text("keep");
+    let go = doc.get_or_insert_text("go");
+    let map = doc.get_or_insert_map("map");
+    let kept: BranchPtr = AsRef::<Branch>::as_ref(&keep).into();
+    doc.set_gc_filter(move |item, parent| {
+        assert!(item.is_deleted());
+        *parent != kept
+    });
+    for text in [&keep, &go] {
+        text.insert(&mut doc.transact_mut(), 0, "abcdef");
+        text.remove_range(&mut doc.transact_mut(), 1, 2);
+        text.remove_range(&mut doc.transact_mut(), 0, 1);
+        text.insert(&mut doc.transact_mut(), 1, "x");
+        text.remove_range(&mut doc.transact_mut(), 0, 2);
+        doc.check();
+    }
+    map.insert(&mut doc.transact_mut(), "k", MapPrelim::from([("a", 1)]));
+    map.insert(&mut doc.transact_mut(), "k", 2);
+    doc.check();
+    let state = doc.transact().encode_state_as_update_v1(&StateVector::default());
+    let hex: String = state.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(hex, YJS);
+
+    // A filter that panics keeps the content, and the commit is completed.
+    doc.set_gc_filter(|_, _| panic!("not this one"));
+    let mut txn = doc.transact_mut();
+    go.remove_range(&mut txn, 0, 1);
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || drop(txn)));
+    assert!(panic.is_err());
+    doc.check();
+    doc.clear_gc_filter();
+    go.remove_range(&mut doc.transact_mut(), 0, 1);
+    assert_eq!(yatta::GetString::get_string(&go, &doc.transact()), "");
+    doc.check();
+}

@@ -1,8 +1,13 @@
 //! Subscriptions to a document as a whole. They live outside the lock: subscribing needs no transaction.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use parking_lot::RwLock;
 
 use super::{Doc, TransactionAcqError};
+use crate::block::index::ItemIdx;
+use crate::store::Store;
 use crate::transaction::registry::Registry;
 use crate::transaction::{Origin, SubdocsEvent, TransactionCleanupEvent, TransactionMut, UpdateEvent};
 
@@ -11,6 +16,7 @@ type CleanupCallback = dyn FnMut(&TransactionMut<'_>, &TransactionCleanupEvent) 
 type SubdocsCallback = dyn FnMut(&TransactionMut<'_>, &SubdocsEvent) + Send;
 type DestroyCallback = dyn FnMut(&TransactionMut<'_>, &Doc) + Send;
 type BeforeCallback = dyn FnMut(&TransactionMut<'_>) + Send;
+pub(crate) type GcFilter = dyn Fn(&Store, ItemIdx) -> bool + Send + Sync;
 type AfterCallback = dyn FnMut(&mut TransactionMut<'_>) + Send;
 
 /// All subscriptions of a document; made with [`Doc::observe_update_v1`] and its like.
@@ -26,6 +32,9 @@ pub struct StoreEvents {
     pub(crate) after_all: Registry<BeforeCallback>,
     pub(crate) subdocs: Registry<SubdocsCallback>,
     pub(crate) destroy: Registry<DestroyCallback>,
+    /// Decides whether a deleted item may be collected.
+    gc_filter: RwLock<Option<Arc<GcFilter>>>,
+    filtering: AtomicBool,
     /// How many subscriptions to types there are; while there are none, the commit looks for none.
     types: AtomicUsize,
 }
@@ -48,7 +57,22 @@ impl StoreEvents {
     /// Whether somebody may look at deleted content before it is collected.
     #[inline]
     pub(crate) fn hold_content(&self) -> bool {
-        self.observing_types() || !self.after_transaction.is_empty() || !self.before_observers.is_empty()
+        self.observing_types()
+            || !self.after_transaction.is_empty()
+            || !self.before_observers.is_empty()
+            || self.filtering.load(Ordering::Acquire)
+    }
+
+    /// Sets what decides whether a deleted item may be collected.
+    pub(crate) fn set_gc_filter(&self, filter: Option<Arc<GcFilter>>) {
+        let mut place = self.gc_filter.write();
+        self.filtering.store(filter.is_some(), Ordering::Release);
+        *place = filter;
+    }
+
+    /// What decides whether a deleted item may be collected.
+    pub(crate) fn gc_filter(&self) -> Option<Arc<GcFilter>> {
+        if self.filtering.load(Ordering::Acquire) { self.gc_filter.read().clone() } else { None }
     }
 
     /// Whether there are subscriptions to types.

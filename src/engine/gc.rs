@@ -9,16 +9,26 @@ use crate::block::item::{Flags, Item, Kind};
 use crate::change::{ChangeSet, DeletedRange};
 use crate::store::Store;
 
-/// Collects the deleted items in `ranges` that nobody keeps. Returns whether there are new collected ranges.
-pub(crate) fn gc(store: &mut Store, ranges: &[DeletedRange]) -> bool {
+/// Decides whether a deleted item may be collected.
+pub(crate) type Filter<'f> = dyn Fn(&Store, ItemIdx) -> bool + 'f;
+
+/// Collects the deleted items in `ranges` that nobody keeps and the filter lets go. Returns whether there are new collected
+/// ranges.
+pub(crate) fn gc(store: &mut Store, ranges: &[DeletedRange], filter: Option<&Filter<'_>>) -> bool {
     let mut collected = false;
     for range in ranges {
-        collected |= collect_range(store, range.client, range.clock, range.clock + range.len);
+        collected |= collect_range(store, range.client, range.clock, range.clock + range.len, filter);
     }
     collected
 }
 
-fn collect_range(store: &mut Store, client: ClientIdx, clock: u32, end: u32) -> bool {
+fn collect_range(
+    store: &mut Store,
+    client: ClientIdx,
+    clock: u32,
+    end: u32,
+    filter: Option<&Filter<'_>>,
+) -> bool {
     let mut collected = false;
     let mut at = store.client(client).blocks.position(clock);
     while let Some(pos) = at {
@@ -29,7 +39,12 @@ fn collect_range(store: &mut Store, client: ClientIdx, clock: u32, end: u32) -> 
         let item = &store.items[slot];
         if item.is_deleted() && item.is_item() && item.kind() != Kind::Deleted && !item.flags.has(Flags::KEEP)
         {
-            collected |= collect(store, slot);
+            if filter.is_none_or(|filter| filter(store, slot)) {
+                collected |= collect(store, slot);
+            } else {
+                // Nobody asks again.
+                store.items[slot].flags.set(Flags::RELEASED);
+            }
         }
         at = store.client(client).blocks.next(pos);
     }

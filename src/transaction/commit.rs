@@ -20,7 +20,7 @@
 //! goes on when all is done (Yjs: `callAll` and `finally`).
 
 use std::collections::{BTreeMap, VecDeque};
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use yatta_encoding::block::{TYPE_REFS_TEXT, TYPE_REFS_XML_TEXT};
 use yatta_encoding::{ClientID, Encoder, EncoderV1, EncoderV2};
@@ -32,7 +32,7 @@ use super::registry::Panic;
 use super::{TransactionMut, family, sorted_ranges};
 use crate::block::index::BranchIdx;
 use crate::branch::node::TREE_MIN;
-use crate::change::ChangeSet;
+use crate::change::{ChangeSet, DeletedRange};
 use crate::engine::{clean, gc, squash};
 use crate::store::Store;
 
@@ -112,7 +112,7 @@ impl TransactionMut<'_> {
         if let Some(changes) = self.clean_formatting() {
             follow_ups.push(changes);
         }
-        self.tidy();
+        self.tidy(panicked);
         self.check_client();
         self.emit(panicked);
         self.emit_subdocs(panicked, follow_ups);
@@ -209,9 +209,15 @@ impl TransactionMut<'_> {
     }
 
     /// Phases 6 to 8.
-    fn tidy(&mut self) {
+    fn tidy(&mut self, panicked: &mut Option<Panic>) {
+        let filter = self.doc.inner().events.gc_filter();
         let DocState { store, changes, .. } = &mut *self.guard.state;
-        let collected = !store.skip_gc && changes.to_collect && gc::gc(store, &self.ranges);
+        let collected = !store.skip_gc
+            && changes.to_collect
+            && match filter {
+                None => gc::gc(store, &self.ranges, None),
+                Some(filter) => collect_filtered(store, &self.ranges, &*filter, panicked),
+            };
         if collected || !changes.candidates.is_empty() {
             squash::squash(store, changes, if collected { &self.ranges } else { &[] });
         }
@@ -297,6 +303,25 @@ impl TransactionMut<'_> {
             handles
         })
     }
+}
+
+/// Collects what the filter of the document lets go. One that panics lets nothing go.
+#[cold]
+fn collect_filtered(
+    store: &mut Store,
+    ranges: &[DeletedRange],
+    filter: &gc::Filter<'_>,
+    panicked: &mut Option<Panic>,
+) -> bool {
+    let caught = std::cell::RefCell::new(panicked);
+    let guarded = |store: &Store, slot| match catch_unwind(AssertUnwindSafe(|| filter(store, slot))) {
+        Ok(lets_go) => lets_go,
+        Err(panic) => {
+            caught.borrow_mut().get_or_insert(panic);
+            false
+        }
+    };
+    gc::gc(store, ranges, Some(&guarded))
 }
 
 /// Calls back with a type and those that it is in, each with the number of steps from there down to it; then, each once,

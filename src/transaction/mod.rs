@@ -271,7 +271,7 @@ impl<'doc> TransactionMut<'doc> {
                 }
             }
         }
-        crate::engine::gc::gc(store, &ranges);
+        crate::engine::gc::gc(store, &ranges, None);
         crate::engine::gc::join_later(store, changes, &ranges);
     }
 

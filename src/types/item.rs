@@ -1,5 +1,7 @@
 //! What stands for an item in the API after it was inserted: a view of it.
 
+use std::sync::Arc;
+
 use yatta_encoding::block::{HAS_ORIGIN, HAS_PARENT_SUB, HAS_RIGHT_ORIGIN};
 use yatta_encoding::{Any, ID};
 
@@ -138,6 +140,11 @@ impl Item {
         &self.id
     }
 
+    /// Returns the last element; text as a whole. Undefined for a format mark.
+    pub fn value(&self) -> &Out {
+        &self.value
+    }
+
     /// Returns the ids of the elements.
     pub fn range(&self) -> BlockRange {
         BlockRange::new(self.id, self.len)
@@ -195,6 +202,27 @@ impl std::fmt::Display for Item {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mark = if self.is_deleted() { "~" } else { "" };
         write!(f, "({}, len: {}: {mark}{}{mark})", self.id, self.len, self.value)
+    }
+}
+
+impl crate::doc::Doc {
+    /// Lets `filter` decide, when a transaction ends, whether the content of a deleted item is collected: it is kept where
+    /// the answer is false, for good. The second argument is the type that held the item. What a collected type held is
+    /// collected with it, without being asked about. A filter that panics keeps the content, and the panic goes on
+    /// after the commit. It may not start transactions.
+    #[doc(alias = "gcFilter")]
+    pub fn set_gc_filter<F>(&self, filter: F)
+    where
+        F: Fn(&Item, &BranchPtr) -> bool + Send + Sync + 'static,
+    {
+        self.inner().events.set_gc_filter(Some(Arc::new(move |store: &Store, slot| {
+            filter(&Item::of(store, slot), &BranchPtr::of(store, store.items[slot].parent))
+        })));
+    }
+
+    /// Ends [`Self::set_gc_filter`]: all that is deleted from now on is collected.
+    pub fn clear_gc_filter(&self) {
+        self.inner().events.set_gc_filter(None);
     }
 }
 

@@ -102,7 +102,8 @@ pub trait Text: AsRef<Branch> + Sized {
     }
 
     /// Applies the steps of a delta from the start of the text; lengths count in the document's offset kind. Steps beyond
-    /// the end do what the calls for one step do there. Cost O(length up to the last step).
+    /// the end do what the calls for one step do there, but that a format appends line breaks, as Yjs does for Quill. Cost
+    /// O(length up to the last step).
     fn apply_delta<D, P>(&self, txn: &mut TransactionMut<'_>, delta: D)
     where
         D: IntoIterator<Item = Delta<P>>,
@@ -206,9 +207,17 @@ pub trait Text: AsRef<Branch> + Sized {
         Ok(())
     }
 
-    /// Formats `len` from `index` on, both in the document's offset kind. A null attribute ends a format. At the end of the
-    /// text nothing happens; a range that reaches beyond it appends line breaks, as Yjs does. Cost O(log n + items within).
+    /// Formats `len` from `index` on, both in the document's offset kind. A null attribute ends a format. What is beyond the
+    /// end of the text is left out, as in yrs; see [`Self::format_padded`]. Cost O(log n + items within).
     fn format(&self, txn: &mut TransactionMut<'_>, index: u32, len: u32, attributes: Attrs) {
+        let len = len.min(self.len(txn).saturating_sub(index));
+        self.format_padded(txn, index, len, attributes);
+    }
+
+    /// As [`Self::format`], but where the range reaches beyond the end of the text, line breaks are appended to fill it, as
+    /// `YText.format` of Yjs does for Quill. At the end of the text nothing happens. Cost O(log n + items within + line
+    /// breaks).
+    fn format_padded(&self, txn: &mut TransactionMut<'_>, index: u32, len: u32, attributes: Attrs) {
         let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
         let attributes = attributes_in(txn, Some(&attributes));
         let (store, changes) = txn.parts();

@@ -1,7 +1,8 @@
 //! In the place of the adapter's file of this name: what yrs lacks.
 
 use super::engine::{
-    Delta, Doc, In, MapRef, Out, ReadTxn, TextRef, TransactionMut, UndoManager, XmlElementRef, XmlFragment,
+    Attrs, Delta, Doc, In, MapRef, Out, ReadTxn, Text, TextRef, TransactionMut, UndoManager, XmlElementRef,
+    XmlFragment,
 };
 use super::json::Json;
 use super::service::Failure;
@@ -92,4 +93,8 @@ pub(crate) fn apply_unsanitized(
     _delta: Vec<Delta<In>>,
 ) -> Result<(), Failure> {
     Err(Failure::unsupported("text_delta without sanitizing"))
+}
+
+pub(crate) fn format<T: Text>(text: &T, txn: &mut TransactionMut<'_>, index: u32, len: u32, attrs: Attrs) {
+    text.format(txn, index, len, attrs);
 }

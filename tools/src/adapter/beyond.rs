@@ -2,8 +2,8 @@
 //! another file in the place of this one for yrs.
 
 use super::engine::{
-    Any, Array, ArrayRef, ClientID, Delta, Doc, In, Map, MapRef, Out, ReadTxn, Text, TextRef, TransactionMut,
-    UndoManager, Xml, XmlElementRef, XmlFragment,
+    Any, Array, ArrayRef, Attrs, ClientID, Delta, Doc, In, Map, MapRef, Out, ReadTxn, Text, TextRef,
+    TransactionMut, UndoManager, Xml, XmlElementRef, XmlFragment,
 };
 use super::extra::Extra;
 use super::json::Json;
@@ -261,4 +261,9 @@ pub(crate) fn apply_unsanitized(
 ) -> Result<(), Failure> {
     text.apply_delta_without_final_newline(txn, delta);
     Ok(())
+}
+
+/// Formats a text; beyond its end as Yjs does.
+pub(crate) fn format<T: Text>(text: &T, txn: &mut TransactionMut<'_>, index: u32, len: u32, attrs: Attrs) {
+    text.format_padded(txn, index, len, attrs);
 }

@@ -344,7 +344,7 @@ fn text(
             let len = bound(number(request, "len")?, len.saturating_sub(index));
             let attrs = attrs()?.ok_or_else(|| Failure::error("attrs is missing"))?;
             if len > 0 {
-                text.format(txn, index, len, attrs);
+                beyond::format(&text, txn, index, len, attrs);
             }
         }
         "text_delta" if request.get("sanitize").as_bool() == Some(false) => {
