@@ -88,6 +88,13 @@ where
             }
         });
         debug_assert!(subscribed.is_ok(), "subscribing needs no transaction");
+        let shared = Arc::downgrade(&self.shared);
+        let subscribed = doc.observe_destroy(self.shared.origin(), move |_, doc| {
+            if let Some(shared) = shared.upgrade() {
+                shared.lock().forget(&doc.guid());
+            }
+        });
+        debug_assert!(subscribed.is_ok(), "subscribing needs no transaction");
         self.docs.push(doc.clone());
     }
 
@@ -368,6 +375,7 @@ impl<M> Drop for UndoManager<M> {
         for doc in &self.docs {
             // The answer says whether there was a subscription, which is all the same now.
             let _ = doc.unobserve_after_transaction(origin.clone());
+            let _ = doc.unobserve_destroy(origin.clone());
         }
     }
 }

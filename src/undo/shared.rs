@@ -157,6 +157,14 @@ impl<M> State<M> {
         taken
     }
 
+    /// Drops all that is known of a document: it was destroyed.
+    pub(super) fn forget(&mut self, doc: &Uuid) {
+        drop(self.take_all(EventKind::Undo, doc));
+        drop(self.take_all(EventKind::Redo, doc));
+        self.documents.remove(doc);
+        self.scope.retain(|branch| branch.doc().is_some_and(|other| other.guid() != *doc));
+    }
+
     /// The scope within the document of a store.
     pub(super) fn scope_in(&self, store: &Store, doc: &Uuid) -> Scope {
         if self.documents.contains(doc) {
