@@ -11,7 +11,7 @@ const VERSION = JSON.parse(readFileSync(new URL('./node_modules/yjs/package.json
 const hex = bytes => Buffer.from(bytes).toString('hex')
 const unhex = text => new Uint8Array(Buffer.from(text, 'hex'))
 
-/** name -> { doc, nodes: Map<handle, type>, events: [] } */
+/** name -> { doc, nodes: Map<handle, type>, events: [], managers: Map<name, { um, log }> } */
 const sessions = new Map()
 
 class Failure extends Error {
@@ -97,7 +97,7 @@ const write = (v, session) => {
       if (v === null) return null
       if (Array.isArray(v)) return v.map(item => write(item, session))
       if (v instanceof Uint8Array) return { $: 'bytes', hex: hex(v) }
-      if (v instanceof Y.Doc) return { $: 'doc', guid: v.guid }
+      if (v instanceof Y.Doc) return { $: 'doc', guid: v.guid, gc: v.gc, autoLoad: v.autoLoad, shouldLoad: v.shouldLoad, meta: write(v.meta ?? null, session) }
       if (v instanceof Y.AbstractType) return { $: 'type', kind: kindOf(v), h: remember(session, v) }
       const object = {}
       for (const key of Object.keys(v)) object[key] = write(v[key], session)
@@ -182,7 +182,33 @@ const documentOps = {
     if (pendingStructs === null && pendingDs === null) return null
     return { ...(pendingStructs && { missing: Object.fromEntries(pendingStructs.missing) }), ds: pendingDs !== null }
   },
+  undo_new: (s, q) => {
+    const um = new Y.UndoManager(q.scope.map(h => find(s, h)), {
+      captureTimeout: q.captureTimeout ?? 500,
+      ...(q.trackedOrigins !== undefined && { trackedOrigins: new Set(q.trackedOrigins) }),
+      ...(q.ignoreRemoteMapChanges === true && { ignoreRemoteMapChanges: true })
+    })
+    const log = []
+    um.on('stack-item-added', event => log.push(`added:${event.type}`))
+    um.on('stack-item-popped', event => log.push(`popped:${event.type}`))
+    s.managers.set(q.um, { um, log })
+    return null
+  },
+  undo: (s, q) => manager(s, q).um.undo() !== null,
+  redo: (s, q) => manager(s, q).um.redo() !== null,
+  undo_stop: (s, q) => { manager(s, q).um.stopCapturing(); return null },
+  undo_clear: (s, q) => { manager(s, q).um.clear(); return null },
+  undo_read: (s, q) => {
+    const { um, log } = manager(s, q)
+    return { undo: um.undoStack.length, redo: um.redoStack.length, canUndo: um.canUndo(), canRedo: um.canRedo(), events: log }
+  },
   transact: (s, q) => s.doc.transact(() => q.ops.map(op => run(s, op)), q.origin ?? null)
+}
+
+const manager = (session, q) => {
+  const found = session.managers.get(q.um)
+  if (found === undefined) throw new Failure('error', `no undo manager ${q.um}`)
+  return found
 }
 
 const typeOps = {
@@ -246,10 +272,14 @@ const freeOps = {
   new: q => {
     const doc = new Y.Doc({ gc: q.gc !== false, ...(q.guid !== undefined && { guid: q.guid }) })
     doc.clientID = q.clientID
-    const session = { doc, nodes: new Map(), events: [] }
+    const session = { doc, nodes: new Map(), events: [], managers: new Map() }
     const origin = o => typeof o === 'string' ? o : null
     doc.on('update', (update, o) => session.events.push({ t: 'update', v1: hex(update), origin: origin(o), v2: null }))
     doc.on('updateV2', (update, o) => { session.events.find(event => event.v2 === null).v2 = hex(update) })
+    const guids = docs => [...docs].map(sub => sub.guid)
+    doc.on('subdocs', ({ added, removed, loaded }) => {
+      session.events.push({ t: 'subdocs', added: guids(added), removed: guids(removed), loaded: guids(loaded) })
+    })
     sessions.set(q.doc, session)
     return null
   },

@@ -65,6 +65,18 @@ fn random_array_changes_are_answered_like_yjs() {
     assert_eq!(replay("testRepeatGeneratingYarrayTests300.jsonl.gz"), 3500);
 }
 
+/// Scripts of the network (tests/interop.rs) that once failed, with the replies of Yjs.
+#[test]
+fn scripts_that_once_failed_are_answered_like_yjs() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/adapter");
+    for file in std::fs::read_dir(folder).expect("the folder can be read") {
+        let name = file.expect("the folder can be read").file_name().to_string_lossy().into_owned();
+        if name.starts_with("network-") {
+            assert!(replay(&name) > 0, "{name} holds a script");
+        }
+    }
+}
+
 #[test]
 fn bad_requests_are_answered_not_fatal() {
     let lines = ["{", "{\"id\":7}", "{\"op\":\"sv\",\"doc\":\"none\"}", "{\"op\":\"hello\",\"id\":\"x\"}"];

@@ -99,6 +99,9 @@ pub struct Update {
     pub(crate) names: SmallVec<[(u32, u32); 2]>,
     pub(crate) contents: SmallVec<[UpdateContent; 1]>,
     pub(crate) deletes: IdSet,
+    /// The clients of `deletes` in the order of the wire, unless they descend as Yjs writes them (yrs does not). The order
+    /// in which deletions happen decides which marks a clean-up of formats removes, and the ids of what an undo brings back.
+    pub(crate) delete_order: Vec<ClientID>,
 }
 
 impl Update {
@@ -146,25 +149,37 @@ impl Update {
             while let Some(head) = reader.next_head()? {
                 builder.push(&mut reader, &head)?;
             }
-            builder.end_section();
+            builder.end_section(reader.is_in_order());
         }
-        builder.update.deletes = read_deletes(&mut reader)?;
-        Ok(builder.update)
+        let mut update = builder.update;
+        if !reader.is_in_order() {
+            update.sections.retain(|section| section.first < section.end);
+        }
+        (update.deletes, update.delete_order) = read_deletes(&mut reader)?;
+        Ok(update)
     }
 }
 
-/// Reads the deletions. One range, which is most of what a peer sends as it types, needs no list.
-fn read_deletes<'a, D: UpdateDecoder<'a>>(reader: &mut UpdateReader<'a, D>) -> Result<IdSet, Error> {
+/// Reads the deletions, and the order of their clients unless they descend. One range, which is most of what a peer sends
+/// as it types, needs no list.
+fn read_deletes<'a, D: UpdateDecoder<'a>>(
+    reader: &mut UpdateReader<'a, D>,
+) -> Result<(IdSet, Vec<ClientID>), Error> {
     let mut ranges: SmallVec<[(ClientID, u32, u32); 1]> = SmallVec::new();
     reader.read_delete_set(|range| ranges.push((range.client, range.clock, range.len)))?;
+    let mut order = Vec::new();
     if ranges.spilled() {
-        return Ok(IdSet::from_ranges(ranges.into_vec()));
+        if !ranges.is_sorted_by(|left, right| left.0 >= right.0) {
+            order = ranges.iter().map(|range| range.0).collect();
+            order.dedup();
+        }
+        return Ok((IdSet::from_ranges(ranges.into_vec()), order));
     }
     let mut deletes = IdSet::default();
     for (client, clock, len) in ranges {
         deletes.insert(ID { client, clock }, len);
     }
-    Ok(deletes)
+    Ok((deletes, order))
 }
 
 /// Turns wire blocks into an update.
@@ -175,12 +190,15 @@ struct Builder {
     client_id: ClientID,
     client: u32,
     first: u32,
+    /// The section of each client, once they come out of order.
+    places: FxHashMap<u32, usize>,
 }
 
 impl Default for Builder {
     fn default() -> Self {
         let index = FxHashMap::default();
-        Self { update: Update::default(), index, client_id: ClientID::new(0), client: NONE, first: 0 }
+        let places = FxHashMap::default();
+        Self { update: Update::default(), index, client_id: ClientID::new(0), client: NONE, first: 0, places }
     }
 }
 
@@ -239,13 +257,22 @@ impl Builder {
         self.first = self.update.blocks.len() as u32;
     }
 
-    /// Yjs: of two sections of one client the later replaces the earlier.
-    fn end_section(&mut self) {
+    /// Yjs: of two sections of one client the later replaces the earlier, which is left empty here. There can be two
+    /// only where clients do not come in descending order.
+    fn end_section(&mut self, is_in_order: bool) {
         let section =
             Section { client: self.client, first: self.first, end: self.update.blocks.len() as u32 };
         let sections = &mut self.update.sections;
-        sections.retain(|earlier| earlier.client != section.client);
-        if section.first < section.end {
+        if !is_in_order {
+            if self.places.is_empty() {
+                self.places =
+                    sections.iter().enumerate().map(|(place, section)| (section.client, place)).collect();
+            }
+            if let Some(place) = self.places.insert(section.client, sections.len()) {
+                sections[place].end = sections[place].first;
+            }
+            sections.push(section);
+        } else if section.first < section.end {
             sections.push(section);
         }
     }
@@ -269,7 +296,7 @@ impl Builder {
             ascii: false,
             sub_bit: head.has_parent_sub,
         };
-        self.parent(head, &mut block)?;
+        self.parent(head, &mut block);
         match head.content {
             BLOCK_GC_REF_NUMBER | BLOCK_SKIP_REF_NUMBER | BLOCK_ITEM_DELETED_REF_NUMBER => {
                 block.len = reader.take_len(head.content)?;
@@ -298,9 +325,9 @@ impl Builder {
         Ok(())
     }
 
-    /// The parent and key of a block, where they are written; rejects references to the block's own future.
+    /// The parent and key of a block, where they are written.
     #[inline]
-    fn parent(&mut self, head: &Head<'_>, block: &mut UpdateBlock) -> Result<(), Error> {
+    fn parent(&mut self, head: &Head<'_>, block: &mut UpdateBlock) {
         match &head.parent {
             Parent::Inherit => {}
             Parent::Root(name) => block.parent = UpdateParent::Root(self.name(name)),
@@ -309,18 +336,6 @@ impl Builder {
         if let Some(key) = &head.parent_sub {
             block.sub = self.name(key);
         }
-        let future = |id: LocalId| id.client == self.client && id.clock >= block.clock;
-        let parent_id = match block.parent {
-            UpdateParent::Item(id) => id,
-            _ => LocalId::NONE,
-        };
-        if future(block.origin) || future(block.right_origin) || future(parent_id) {
-            return Err(Error::Custom(format!(
-                "the block {}:{} refers to its own future",
-                head.id.client, head.id.clock
-            )));
-        }
-        Ok(())
     }
 
     /// Boxed content: stores it, notes its place and returns its kind.

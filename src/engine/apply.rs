@@ -5,9 +5,10 @@
 //! the lookups of `integrate`. What a peer sends as it types, one block that continues its last item or a deletion beside
 //! a deleted run, is done in place, without a new item.
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use yatta_encoding::ID;
 use yatta_encoding::block::WeakScope;
+use yatta_encoding::{ClientID, ID};
 
 use super::delete::delete_range;
 use super::in_place::{continue_any, continue_text, shift_deleted};
@@ -88,11 +89,24 @@ fn continue_last(store: &mut Store, changes: &mut ChangeSet, update: &mut Update
     }
 }
 
-/// Applies deletions as far as their blocks are here and returns the others.
-pub(crate) fn apply_deletes(store: &mut Store, changes: &mut ChangeSet, deletes: &IdSet) -> IdSet {
+/// Applies deletions as far as their blocks are here and returns the others. `order` is that of the clients on the wire
+/// (see [`Update::delete_order`]).
+pub(crate) fn apply_deletes(
+    store: &mut Store,
+    changes: &mut ChangeSet,
+    deletes: &IdSet,
+    order: &[ClientID],
+) -> IdSet {
     let mut rest = IdSet::default();
-    // Descending, as on the wire: the order in which deletions happen decides the ids of what an undo brings back.
-    for (client, ranges) in deletes.iter().rev() {
+    let mut by_client: SmallVec<[_; 4]> = deletes.iter().rev().collect();
+    if !order.is_empty() {
+        let mut places: FxHashMap<ClientID, usize> = FxHashMap::default();
+        for (place, client) in order.iter().enumerate() {
+            places.entry(*client).or_insert(place);
+        }
+        by_client.sort_by_key(|(client, _)| places.get(client).copied());
+    }
+    for (client, ranges) in by_client {
         let known = store.known_client(*client);
         let state = known.map_or(0, |client| store.state(client));
         let mut place = None;

@@ -125,6 +125,8 @@ fn parent_of(
     if gone(left) || gone(right) {
         return None;
     }
+    // A block whose front was known already goes on where that front stands, whatever parent it claims.
+    let parent = if left.is_some() { IncomingParent::Inherit } else { parent };
     match parent {
         IncomingParent::Branch(branch) => Some((branch, key)),
         IncomingParent::Item(id) => {

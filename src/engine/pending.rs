@@ -23,10 +23,10 @@ pub(crate) fn apply_update(store: &mut Store, changes: &mut ChangeSet, update: &
     if let Some(rest) = rest {
         park(store, update, rest);
     }
-    let mut waiting = apply_deletes(store, changes, &update.deletes);
+    let mut waiting = apply_deletes(store, changes, &update.deletes, &update.delete_order);
     if !store.pending.deletes.is_empty() {
         let parked = std::mem::take(&mut store.pending.deletes);
-        waiting.merge_with(apply_deletes(store, changes, &parked));
+        waiting.merge_with(apply_deletes(store, changes, &parked, &[]));
     }
     if !waiting.is_empty() {
         store.pending.deletes = waiting;

@@ -203,8 +203,15 @@ impl TransactionMut<'_> {
             return None;
         }
         let mut follow_up = ChangeSet::default();
+        // Yjs: the clients of the delete set in the order in which they came to it.
+        let mut places = rustc_hash::FxHashMap::default();
+        for (place, range) in self.changes().deleted.iter().enumerate() {
+            places.entry(range.client.0).or_insert(place);
+        }
+        let mut ranges = self.ranges.clone();
+        ranges.sort_by_key(|range| places.get(&range.client.0).copied());
         let state = &mut *self.guard.state;
-        clean::clean_after(&mut state.store, &state.changes, &self.ranges, &mut follow_up);
+        clean::clean_after(&mut state.store, &state.changes, &ranges, &mut follow_up);
         (!follow_up.is_empty()).then_some(follow_up)
     }
 

@@ -5,6 +5,7 @@
 //! - `heap`: an allocator that counts.
 //! - `seeds`: how many scripts run, from which seeds, and what is printed when one fails.
 //! - `script`, `value`: random scripts; `network`: runs one on several engines in lockstep.
+//! - `mixed`: the peers of a network that are yrs.
 //! - `plain`: what a document of one replica should hold, without any history.
 //! - `steps`: the step language of the shared cases, played through the same protocol; `notation` of its values.
 //! - `wire`: an independent reader of updates, which brings those of yrs into Yjs's order.
@@ -15,6 +16,7 @@
 pub(crate) mod heap;
 #[path = "../../tools/src/adapter/json.rs"]
 pub(crate) mod json;
+pub(crate) mod mixed;
 pub(crate) mod network;
 pub(crate) mod notation;
 pub(crate) mod on_yatta;

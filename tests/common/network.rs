@@ -6,7 +6,8 @@
 
 use super::Host;
 use super::json::{Json, hex, unhex};
-use super::script::{self, Action, Step, Taste};
+use super::mixed::{self, YrsPeers};
+use super::script::{self, Action, Kind, Step, Taste};
 use super::wire;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
@@ -37,6 +38,8 @@ pub(crate) struct Outcome {
     /// The first difference of a host judged as yrs.
     pub(crate) departure: Option<Departure>,
     pub(crate) trace: Trace,
+    /// How often a peer that is yrs departed, by number.
+    pub(crate) accounts: mixed::Accounts,
 }
 
 /// Where and how yrs departed.
@@ -54,6 +57,10 @@ struct Message {
 
 struct Network<'a, 'b> {
     leader: &'a mut dyn Host,
+    /// The peers that are yrs and nothing else.
+    yrs: YrsPeers<'a>,
+    /// Whether peers undo.
+    undo: bool,
     followers: &'a mut [Follower<'b>],
     taste: Taste,
     peers: usize,
@@ -77,10 +84,28 @@ pub(crate) fn run(
     leader: &mut dyn Host,
     followers: &mut [Follower<'_>],
 ) -> Result<Outcome, String> {
+    run_mixed(taste, steps, peers, leader, followers, YrsPeers::none(), false)
+}
+
+/// Runs a script in which some peers are yrs; with `undo` the others have undo managers.
+///
+/// # Errors
+/// As [`run`], and where yrs departed in a way that no number explains.
+pub(crate) fn run_mixed<'a>(
+    taste: Taste,
+    steps: &[Step],
+    peers: usize,
+    leader: &'a mut dyn Host,
+    followers: &'a mut [Follower<'_>],
+    yrs: YrsPeers<'a>,
+    undo: bool,
+) -> Result<Outcome, String> {
     let waiting = (0..peers).map(|_| Vec::new()).collect();
     let mut network = Network {
         leader,
         followers,
+        yrs,
+        undo,
         taste,
         peers,
         clients: CLIENTS,
@@ -89,12 +114,20 @@ pub(crate) fn run(
         departure: None,
     };
     let result = network.script(steps);
-    if let Err(error) = result {
-        let text = script_text(network.trace.iter().map(|(request, _)| request));
-        return Err(format!("{text}{error}"));
-    }
     network.free();
-    Ok(Outcome { departure: network.departure, trace: network.trace })
+    if let Err(error) = result {
+        return Err(format!("{}{error}", case_text(&network.trace)));
+    }
+    Ok(Outcome { departure: network.departure, trace: network.trace, accounts: network.yrs.accounts })
+}
+
+/// A script as a case: lines for a file testdata/adapter/network-NAME.jsonl, which tests/adapter.rs replays.
+fn case_text(trace: &Trace) -> String {
+    let mut text = "a case, one line of testdata/adapter/network-NAME.jsonl each:\n".to_owned();
+    for (request, reply) in trace {
+        let _ = writeln!(text, "{}", Json::object([("q", request.clone()), ("a", reply.clone())]));
+    }
+    text
 }
 
 /// The requests of a script that do something, one a line.
@@ -134,6 +167,40 @@ pub(crate) fn shrink(
     error
 }
 
+/// A value without what each peer decides for itself: whether it loads a sub-document.
+fn shared(json: &Json) -> Json {
+    match json {
+        Json::Array(items) => items.iter().map(shared).collect::<Vec<_>>().into(),
+        Json::Object(entries) => {
+            let kept = entries.iter().filter(|(key, _)| key != "shouldLoad");
+            Json::Object(kept.map(|(key, value)| (key.clone(), shared(value))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// The requests for everything observable of a peer: values, deltas; then the state vector and the state in both formats.
+pub(crate) fn state_requests(kind: Kind, peer: usize) -> Vec<Json> {
+    let mut requests = Vec::new();
+    for (root, of) in kind.roots() {
+        let h = Json::from(format!("@{root}"));
+        let ops: &[&str] = match (kind, *of) {
+            // JSON has no word for a sub-document
+            (Kind::Subdocs, "array") => &["list_values"],
+            (Kind::Subdocs, _) => &["map_entries"],
+            (_, "text") => &["toJSON", "toDelta", "len"],
+            _ => &["toJSON"],
+        };
+        let request = |op: &&str| Json::object([("op", (*op).into()), ("doc", name(peer)), ("h", h.clone())]);
+        requests.extend(ops.iter().map(request));
+    }
+    requests.push(Json::object([("op", "sv".into()), ("doc", name(peer))]));
+    for enc in [1_u32, 2] {
+        requests.push(Json::object([("op", "encode".into()), ("doc", name(peer)), ("enc", enc.into())]));
+    }
+    requests
+}
+
 fn name(peer: usize) -> Json {
     format!("d{peer}").into()
 }
@@ -163,12 +230,26 @@ impl Network<'_, '_> {
                 [("op", "root".into()), ("doc", name(peer)), ("name", root), ("kind", (*kind).into())];
             self.all(Json::object(request))?;
         }
+        if self.undo {
+            let scope: Vec<Json> =
+                self.taste.kind.roots().iter().map(|(root, _)| format!("@{root}").into()).collect();
+            self.all(Json::object([
+                ("op", "undo_new".into()),
+                ("doc", name(peer)),
+                ("um", "u".into()),
+                ("scope", scope.into()),
+                ("captureTimeout", 0.into()),
+            ]))?;
+        }
         Ok(())
     }
 
     fn step(&mut self, step: Step) -> Result<(), String> {
         let mut rng = Pcg32::seed_from_u64(step.seed);
         let peer = step.peer;
+        if self.yrs.is_lost(peer) {
+            return Ok(());
+        }
         match step.action {
             Action::Edit => {
                 let operation = self.choose(peer, |taste, shape| script::operation(taste, &mut rng, shape));
@@ -185,6 +266,9 @@ impl Network<'_, '_> {
                 let from = (peer + rng.random_range(1..self.peers)) % self.peers;
                 self.sync(from, peer, rng.random_range(1..=2))
             }
+            Action::Diff => self.diff(peer, &mut rng),
+            Action::Part => self.part(peer, &mut rng),
+            Action::Undo => self.undo(peer, &mut rng),
             Action::Reload => self.reload(peer, rng.random_range(1..=2)),
         }
     }
@@ -194,8 +278,18 @@ impl Network<'_, '_> {
         peer: usize,
         choose: impl FnOnce(Taste, &mut dyn FnMut(&Json) -> Json) -> T,
     ) -> T {
-        let leader = &mut *self.leader;
-        choose(self.taste, &mut |path| {
+        let mut taste = self.taste;
+        let is_yrs = self.yrs.is_peer(peer);
+        if is_yrs {
+            // Several attributes at once come out of yrs in the order of a hash (12): a seed would not repeat.
+            taste.kind = if taste.kind == Kind::Rich { Kind::Formatted } else { taste.kind };
+            taste.values = super::value::Values::Yrs;
+        }
+        let leader = match &mut self.yrs.host {
+            Some(yrs) if is_yrs => &mut **yrs,
+            _ => &mut *self.leader,
+        };
+        choose(taste, &mut |path| {
             let request = Json::object([("op", "shape".into()), ("doc", name(peer)), ("h", path.clone())]);
             let reply = leader.call(&request);
             assert_eq!(reply.get("ok").as_bool(), Some(true), "{request} gave {reply}");
@@ -231,7 +325,9 @@ impl Network<'_, '_> {
     }
 
     fn broadcast(&mut self, from: usize, reply: &Json) {
-        for event in reply.get("ev").items() {
+        let updates =
+            reply.get("ev").items().iter().filter(|event| event.get("t").as_str() == Some("update"));
+        for event in updates {
             for to in (0..self.peers).filter(|to| *to != from) {
                 self.waiting[to].push(Message { v1: event.get("v1").clone(), v2: event.get("v2").clone() });
             }
@@ -269,15 +365,97 @@ impl Network<'_, '_> {
         self.apply(peer, merged, enc)
     }
 
+    /// A waiting message, cut down to what the peer lacks and perhaps rewritten in the other format.
+    fn diff(&mut self, peer: usize, rng: &mut Pcg32) -> Result<(), String> {
+        if self.waiting[peer].is_empty() {
+            return Ok(());
+        }
+        let at = rng.random_range(0..self.waiting[peer].len());
+        let mut enc = rng.random_range(1..=2_u32);
+        let message = &self.waiting[peer][at];
+        let update = if enc == 1 { message.v1.clone() } else { message.v2.clone() };
+        let sv = self.all(Json::object([("op", "sv".into()), ("doc", name(peer))]))?.get("r").clone();
+        let request = [("op", "diff".into()), ("update", update), ("sv", sv), ("enc", enc.into())];
+        let mut cut = self.bytes(Json::object(request))?;
+        if rng.random_bool(0.5) {
+            enc = 3 - enc;
+            cut =
+                self.bytes(Json::object([("op", "convert".into()), ("update", cut), ("to", enc.into())]))?;
+        }
+        self.apply(peer, cut, enc)
+    }
+
+    /// What a third peer lacks of another's document, or all of that.
+    fn part(&mut self, peer: usize, rng: &mut Pcg32) -> Result<(), String> {
+        let from = (peer + rng.random_range(1..self.peers)) % self.peers;
+        let third = rng.random_range(0..self.peers);
+        if self.yrs.is_lost(from) || self.yrs.is_lost(third) {
+            return Ok(());
+        }
+        let sv = if rng.random_bool(0.3) {
+            Json::Null
+        } else {
+            self.all(Json::object([("op", "sv".into()), ("doc", name(third))]))?.get("r").clone()
+        };
+        let (update, enc) = self.encode(from, rng.random_range(1..=2), sv)?;
+        self.apply(peer, update, enc)
+    }
+
+    fn undo(&mut self, peer: usize, rng: &mut Pcg32) -> Result<(), String> {
+        if !self.undo {
+            return Ok(());
+        }
+        let op = match rng.random_range(0..10) {
+            0..5 => "undo",
+            5..8 => "redo",
+            8 => "undo_stop",
+            _ => "undo_clear",
+        };
+        let request = |op: &str| Json::object([("op", op.into()), ("doc", name(peer)), ("um", "u".into())]);
+        let reply = self.all(request(op))?;
+        self.broadcast(peer, &reply);
+        self.all(request("undo_read")).map(|_| ())
+    }
+
     fn sync(&mut self, from: usize, to: usize, enc: u32) -> Result<(), String> {
+        if self.yrs.is_lost(from) || self.yrs.is_lost(to) {
+            return Ok(());
+        }
         let sv = self.all(Json::object([("op", "sv".into()), ("doc", name(to))]))?;
-        let sv = sv.get("r").clone();
-        let request = [("op", "encode".into()), ("doc", name(from)), ("enc", enc.into()), ("sv", sv.clone())];
-        let diff = self.all(Json::object(request))?.get("r").clone();
+        let (diff, enc) = self.encode(from, enc, sv.get("r").clone())?;
         self.apply(to, diff, enc)
     }
 
+    /// What a peer has beyond a state vector, and its format.
+    fn encode(&mut self, from: usize, enc: u32, sv: Json) -> Result<(Json, u32), String> {
+        let request = |enc: u32| {
+            let request =
+                [("op", "encode".into()), ("doc", name(from)), ("enc", enc.into()), ("sv", sv.clone())];
+            Json::object(request)
+        };
+        if enc == 2 && self.yrs.is_peer(from) {
+            let v1 = self.all(request(1))?.get("r").clone();
+            if mixed::has_skip(&v1) {
+                self.yrs.note("1: the length of a Skip in V2");
+                return Ok((v1, 1));
+            }
+        }
+        Ok((self.all(request(enc))?.get("r").clone(), enc))
+    }
+
     fn apply(&mut self, peer: usize, update: Json, enc: u32) -> Result<(), String> {
+        let (mut update, mut enc) = (update, enc);
+        if self.yrs.is_lost(peer) || update.is_null() {
+            return Ok(());
+        }
+        if enc == 2 && self.yrs.is_peer(peer) {
+            let convert = [("op", "convert".into()), ("update", update.clone()), ("to", 1.into())];
+            let v1 = self.leader.call(&Json::object(convert)).get("r").clone();
+            if mixed::has_skip(&v1) {
+                self.yrs.note("1: the length of a Skip in V2");
+                (update, enc) = (v1, 1);
+            }
+        }
         let reply = self.all(Json::object([
             ("op", "apply".into()),
             ("doc", name(peer)),
@@ -293,8 +471,7 @@ impl Network<'_, '_> {
     }
 
     fn reload(&mut self, peer: usize, enc: u32) -> Result<(), String> {
-        let request = [("op", "encode".into()), ("doc", name(peer)), ("enc", enc.into())];
-        let state = self.all(Json::object(request))?.get("r").clone();
+        let (state, enc) = self.encode(peer, enc, Json::Null)?;
         self.all(Json::object([("op", "free".into()), ("doc", name(peer))]))?;
         // a session never reuses the client id of an earlier one
         self.clients[peer] += 10;
@@ -310,13 +487,22 @@ impl Network<'_, '_> {
                     self.sync(from, to, 1 + ((from + to + round) % 2) as u32)?;
                 }
             }
-            let states: Result<Vec<_>, _> = (0..self.peers).map(|peer| self.state(peer)).collect();
+            let like_yjs = (0..self.peers).filter(|peer| !self.yrs.is_peer(*peer)).collect::<Vec<_>>();
+            let states: Result<Vec<_>, _> = like_yjs.iter().map(|peer| self.state(*peer)).collect();
             let states = states?;
-            if states.iter().all(|state| *state == states[0]) {
+            let is_last = round == 5;
+            let equal_bytes = states.iter().all(|state| *state == states[0]);
+            if !self.yrs.agree(states[0].as_slice(), self.taste, is_last)? {
+                continue;
+            }
+            if equal_bytes || (self.undo && states.iter().all(|s| same_document(s, &states[0], true))) {
                 return Ok(());
             }
             // where an index has cut a surrogate pair, peers of Yjs differ for ever: only who split there has U+FFFD
-            if round == 5 && !self.taste.surrogates && !states.iter().all(|s| same_document(s, &states[0])) {
+            if is_last
+                && !self.taste.surrogates
+                && !states.iter().all(|s| same_document(s, &states[0], self.undo))
+            {
                 let states: Vec<_> = states.iter().map(|state| state_text(state)).collect();
                 return Err(format!("the peers do not converge:\n{}", states.join("\n")));
             }
@@ -326,29 +512,16 @@ impl Network<'_, '_> {
 
     /// Everything observable of a peer: values, deltas, state vector and state in both formats.
     fn state(&mut self, peer: usize) -> Result<Vec<Json>, String> {
-        let mut state = Vec::new();
-        for (root, kind) in self.taste.kind.roots() {
-            let h = Json::from(format!("@{root}"));
-            let mut ops = vec!["toJSON"];
-            if *kind == "text" {
-                ops.extend(["toDelta", "len"]);
-            }
-            for op in ops {
-                let request = Json::object([("op", op.into()), ("doc", name(peer)), ("h", h.clone())]);
-                state.push(self.all(request)?.get("r").clone());
-            }
-        }
-        state.push(self.all(Json::object([("op", "sv".into()), ("doc", name(peer))]))?.get("r").clone());
-        for enc in [1_u32, 2] {
-            let request = [("op", "encode".into()), ("doc", name(peer)), ("enc", enc.into())];
-            state.push(self.all(Json::object(request))?.get("r").clone());
-        }
-        Ok(state)
+        let requests = state_requests(self.taste.kind, peer);
+        requests.into_iter().map(|request| Ok(shared(self.all(request)?.get("r")))).collect()
     }
 
     fn free(&mut self) {
         for peer in 0..self.peers {
             let request = Json::object([("op", "free".into()), ("doc", name(peer))]);
+            if let Some(yrs) = &mut self.yrs.host {
+                yrs.call(&request);
+            }
             self.leader.call(&request);
             for follower in &mut *self.followers {
                 follower.host.call(&request);
@@ -363,7 +536,10 @@ impl Network<'_, '_> {
     }
 
     fn all(&mut self, request: Json) -> Result<Json, String> {
-        self.compare(request, false)
+        match self.yrs.peer_of(&request) {
+            Some(peer) => self.yrs.ask(peer, &request),
+            None => self.compare(request, false),
+        }
     }
 
     fn compare(&mut self, request: Json, exact_only: bool) -> Result<Json, String> {
@@ -399,7 +575,7 @@ impl Network<'_, '_> {
                 self.departure = Some(departure);
                 continue;
             }
-            self.trace.push((request.clone(), reply.clone()));
+            self.trace.push((request.clone(), other.clone()));
             return Err(difference(follower.name, &request, &reply, &other));
         }
         self.trace.push((request, reply.clone()));
@@ -442,8 +618,12 @@ fn follow_up(first: &Json, rng: &mut Pcg32) -> Option<Json> {
 
 /// Equal values and state vectors, and equal bytes but for one thing: into how many pieces a run of collected ranges is
 /// cut. Yjs joins them where a transaction touches them, so two of its peers can hold them in different pieces as well.
-fn same_document(a: &[Json], b: &[Json]) -> bool {
+/// With `undo` each keeps of deleted structs what it may bring back, so only the live ones are compared.
+fn same_document(a: &[Json], b: &[Json], undo: bool) -> bool {
     let structs = |state: &[Json]| {
+        if undo {
+            return mixed::live(&state[state.len() - 2]);
+        }
         let bytes = state[state.len() - 2].as_str().and_then(|text| unhex(text).ok())?;
         let update = wire::decode(&bytes).ok()?;
         Some((wire::joined_ranges(&update.structs), update.deletes))
@@ -453,12 +633,25 @@ fn same_document(a: &[Json], b: &[Json]) -> bool {
 
 /// Equal, apart from the order of keys in values.
 pub(crate) fn same(a: &Json, b: &Json) -> bool {
-    let events = |reply: &Json| reply.get("ev").items().to_vec();
+    let events = |reply: &Json| reply.get("ev").items().iter().map(sorted_subdocs).collect::<Vec<_>>();
     a.get("ok") == b.get("ok") && a.get("r") == b.get("r") && events(a) == events(b)
 }
 
+/// An event of sub-documents names sets: their order says nothing.
+fn sorted_subdocs(event: &Json) -> Json {
+    let mut event = event.clone();
+    if event.get("t").as_str() == Some("subdocs") {
+        for key in ["added", "removed", "loaded"] {
+            let mut guids = event.get(key).items().to_vec();
+            guids.sort_by_key(Json::to_string);
+            event.set(key, guids.into());
+        }
+    }
+    event
+}
+
 /// A reply of yrs with its delete sets and state vectors in Yjs's order.
-fn normalised(request: &Json, reply: &Json) -> Json {
+pub(crate) fn normalised(request: &Json, reply: &Json) -> Json {
     let rewrite = |hex_text: &Json, v2: bool| -> Json {
         let bytes = hex_text.as_str().and_then(|text| unhex(text).ok());
         bytes
@@ -502,7 +695,7 @@ fn described(hex_text: &Json) -> String {
     unhex(hex_text.as_str().unwrap_or_default()).map_or_else(|error| error, |bytes| wire::describe(&bytes))
 }
 
-fn state_text(state: &[Json]) -> String {
+pub(crate) fn state_text(state: &[Json]) -> String {
     let values: Vec<_> = state.iter().map(Json::to_string).collect();
     let v1 = &state[state.len() - 2];
     format!("{}\n{}", values.join(" "), described(v1))

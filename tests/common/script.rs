@@ -27,6 +27,8 @@ pub(crate) enum Kind {
     Mixed,
     /// Elements and texts of XML with attributes.
     Xml,
+    /// Sub-documents in an array and a map, among values and types.
+    Subdocs,
 }
 
 impl Kind {
@@ -36,7 +38,7 @@ impl Kind {
             Self::Text | Self::Formatted | Self::Rich => &[("t", "text")],
             Self::Array => &[("a", "array")],
             Self::Map => &[("m", "map")],
-            Self::Nested => &[("a", "array"), ("m", "map")],
+            Self::Nested | Self::Subdocs => &[("a", "array"), ("m", "map")],
             Self::Mixed => &[("t", "text"), ("a", "array"), ("m", "map")],
             Self::Xml => &[("x", "xmlfragment")],
         }
@@ -66,6 +68,12 @@ pub(crate) enum Action {
     Merge,
     /// All that another peer has and this one lacks arrives.
     Sync,
+    /// A waiting message arrives without what the peer has, perhaps in the other format.
+    Diff,
+    /// A part of what another peer has arrives: what a third peer lacks, or everything.
+    Part,
+    /// The peer undoes, redoes, or ends a step.
+    Undo,
     /// The peer saves its document and loads it again.
     Reload,
 }
@@ -77,6 +85,8 @@ pub(crate) enum Delivery {
     Random,
     /// Only as differences of state vectors, which never leave a gap.
     Orderly,
+    /// As `Random`, and also cut down, in parts, in the other format; peers undo and redo.
+    Network,
 }
 
 /// Makes the script of a seed.
@@ -86,7 +96,12 @@ pub(crate) fn generate(seed: u64, peers: usize, len: usize, delivery: Delivery) 
     let mut steps = Vec::with_capacity(len);
     let mut dice = Pcg32::seed_from_u64(seed ^ 0x5EED);
     for _ in 0..len {
-        steps.push(step(match dice.random_range(0..100) {
+        let dice = dice.random_range(0..100);
+        if delivery == Delivery::Network {
+            steps.push(step(network_action(dice)));
+            continue;
+        }
+        steps.push(step(match dice {
             0..40 => Action::Edit,
             40..50 => Action::Burst,
             50..60 => Action::Transact,
@@ -98,6 +113,21 @@ pub(crate) fn generate(seed: u64, peers: usize, len: usize, delivery: Delivery) 
         }));
     }
     steps
+}
+
+fn network_action(dice: u32) -> Action {
+    match dice {
+        0..34 => Action::Edit,
+        34..42 => Action::Burst,
+        42..50 => Action::Transact,
+        50..66 => Action::Deliver,
+        66..72 => Action::Merge,
+        72..78 => Action::Diff,
+        78..84 => Action::Sync,
+        84..88 => Action::Part,
+        88..97 => Action::Undo,
+        _ => Action::Reload,
+    }
 }
 
 /// How operations are chosen.
@@ -288,8 +318,7 @@ fn array(taste: Taste, rng: &mut Pcg32, shape: &Json, depth: u32) -> Json {
         _ => rng.random_range(0..=len),
     };
     let depth = if taste.kind == Kind::Array { 0 } else { depth };
-    let content: Vec<Json> =
-        (0..rng.random_range(1..4)).map(|_| value::element(rng, taste.values, depth)).collect();
+    let content: Vec<Json> = (0..rng.random_range(1..4)).map(|_| element(taste, rng, depth)).collect();
     match rng.random_range(0..10) {
         0..4 if index < len => {
             let count = rng.random_range(1..4).min(len - index);
@@ -300,6 +329,13 @@ fn array(taste: Taste, rng: &mut Pcg32, shape: &Json, depth: u32) -> Json {
             Json::object([("op", "list_insert".into()), ("index", index.into()), ("content", content.into())])
         }
     }
+}
+
+fn element(taste: Taste, rng: &mut Pcg32, depth: u32) -> Json {
+    if taste.kind == Kind::Subdocs && rng.random_bool(0.5) {
+        return value::subdoc(rng);
+    }
+    value::element(rng, taste.values, depth)
 }
 
 fn xml(rng: &mut Pcg32, shape: &Json, depth: u32) -> Json {
@@ -331,7 +367,7 @@ fn map(taste: Taste, rng: &mut Pcg32, depth: u32) -> Json {
         0..4 => Json::object([("op", "map_delete".into()), ("key", key.into())]),
         4 => Json::object([("op", "map_clear".into())]),
         _ => {
-            let value = value::element(rng, taste.values, depth);
+            let value = element(taste, rng, depth);
             Json::object([("op", "map_set".into()), ("key", key.into()), ("value", value)])
         }
     }

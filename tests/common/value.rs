@@ -99,6 +99,18 @@ pub(crate) fn shared(rng: &mut impl Rng, values: Values, depth: u32) -> Json {
     }
 }
 
+/// A random sub-document; few guids, so that one can stand in two places.
+pub(crate) fn subdoc(rng: &mut impl Rng) -> Json {
+    let mut doc = Json::tagged("doc", [("guid", format!("sub-{}", rng.random_range(0..6)).into())]);
+    if rng.random_bool(0.3) {
+        doc.set("autoLoad", true.into());
+    }
+    if rng.random_bool(0.2) {
+        doc.set("gc", false.into());
+    }
+    doc
+}
+
 /// A random XML element or text with attributes and, above the last level, children.
 pub(crate) fn node(rng: &mut impl Rng, depth: u32) -> Json {
     let mut attrs = Json::Object(Vec::new());

@@ -19,7 +19,11 @@ impl Yjs {
     /// # Panics
     /// Where `CI` is set and Node is missing: there the judge must not be absent. Also if Node does not answer.
     pub(crate) fn start() -> Option<Self> {
-        match Self::try_start() {
+        Self::started(Self::try_start("yjs-peer.mjs", "yjs", "13.6.33"))
+    }
+
+    fn started(result: Result<Self, String>) -> Option<Self> {
+        match result {
             Ok(yjs) => Some(yjs),
             Err(reason) => {
                 let advice = "Yjs does NOT judge this run: run interop/setup.sh (it needs Node 20 and npm)";
@@ -30,13 +34,18 @@ impl Yjs {
         }
     }
 
-    fn try_start() -> Result<Self, String> {
+    /// Starts clients on @y/y 14 (interop/y14-peer.mjs), under the same conditions.
+    pub(crate) fn start_14() -> Option<Self> {
+        Self::started(Self::try_start("y14-peer.mjs", "y14", "14.0.0-rc.7"))
+    }
+
+    fn try_start(script: &str, name: &str, version: &str) -> Result<Self, String> {
         let folder = folder();
         if !folder.join("node_modules/yjs").exists() {
             return Err(format!("{} has no node_modules", folder.display()));
         }
         let mut child = Command::new("node")
-            .arg(folder.join("yjs-peer.mjs"))
+            .arg(folder.join(script))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -45,8 +54,8 @@ impl Yjs {
         let output = BufReader::new(child.stdout.take().expect("stdout is piped"));
         let mut yjs = Self { child, input, output };
         let hello = yjs.call(&Json::object([("op", "hello".into())]));
-        assert_eq!(hello.get("r").get("name").as_str(), Some("yjs"), "node answered {hello}");
-        assert_eq!(hello.get("r").get("version").as_str(), Some("13.6.33"), "the pinned Yjs");
+        assert_eq!(hello.get("r").get("name").as_str(), Some(name), "node answered {hello}");
+        assert_eq!(hello.get("r").get("version").as_str(), Some(version), "the pinned Yjs");
         Ok(yjs)
     }
 

@@ -2,7 +2,8 @@
 //!
 //! What it yields borrows from the input; only values and JSON texts allocate. Counts are checked before
 //! they are believed: against the bytes left in the first format, against a budget in the second (see
-//! [`limits`](crate::limits)). Clocks never pass `u32::MAX`. Costs O(bytes).
+//! [`limits`](crate::limits)). Clocks never pass `u32::MAX`, and no block refers to itself or to what comes after it of its
+//! own client. Costs O(bytes).
 
 use super::content::read_content;
 use super::{
@@ -56,6 +57,10 @@ pub struct UpdateReader<'a, D> {
     info: Option<u8>,
     /// How many more blocks may be claimed.
     budget: u64,
+    /// Whether the clients of the sections entered so far descend.
+    is_in_order: bool,
+    /// Whether no section has been entered yet.
+    is_first: bool,
     input: PhantomData<&'a [u8]>,
 }
 
@@ -72,7 +77,18 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
             return Err(decoder.invalid("more clients than bytes"));
         }
         let client = ClientID::new(0);
-        Ok(Self { decoder, sections, client, clock: 0, blocks: 0, info: None, budget, input: PhantomData })
+        Ok(Self {
+            decoder,
+            sections,
+            client,
+            clock: 0,
+            blocks: 0,
+            info: None,
+            budget,
+            is_in_order: true,
+            is_first: true,
+            input: PhantomData,
+        })
     }
 
     /// Reads the head of the next section, passing over what is left of the current one.
@@ -215,6 +231,13 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
         read_delete_set(&mut self.decoder, each)
     }
 
+    /// Returns whether the clients of the sections entered so far descend, as every peer writes them. If they do not, two
+    /// sections may be of one client; the later then replaces the earlier.
+    #[inline]
+    pub fn is_in_order(&self) -> bool {
+        self.is_in_order
+    }
+
     /// Returns the decoder.
     pub fn decoder(&mut self) -> &mut D {
         &mut self.decoder
@@ -227,7 +250,10 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
         }
         self.sections -= 1;
         let blocks: u64 = self.decoder.read_var()?;
-        self.client = self.decoder.read_client()?;
+        let client = self.decoder.read_client()?;
+        self.is_in_order &= self.is_first || client < self.client;
+        self.is_first = false;
+        self.client = client;
         self.clock = self.decoder.read_var()?;
         if blocks > self.budget {
             return Err(self.decoder.invalid("more blocks than the bytes can hold"));
@@ -272,7 +298,20 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
                 parent_sub = Some(decoder.take_str()?);
             }
         }
+        let is_future = |other: &ID| other.client == id.client && other.clock >= id.clock;
+        if origin.as_ref().is_some_and(is_future)
+            || right_origin.as_ref().is_some_and(is_future)
+            || matches!(&parent, Parent::Branch(parent) if is_future(parent))
+        {
+            return Err(self.future(id));
+        }
         Ok(Head { id, content: info & 0x1f, origin, right_origin, parent, parent_sub, has_parent_sub })
+    }
+
+    /// No honest peer can know a place that its own block makes: nothing could ever integrate it.
+    #[cold]
+    fn future(&self, id: ID) -> Error {
+        Error::Custom(format!("the block {}:{} refers to its own future", id.client, id.clock))
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! Leaving out of an update what its receiver has.
 
+use super::order::without_replaced;
 use super::section_writer::SectionWriter;
 use super::{decode_state_vector, forget_bit};
 use crate::block::{Block, UpdateReader};
@@ -14,7 +15,15 @@ use crate::read::Cursor;
 /// # Errors
 /// When the update or the state vector is malformed.
 pub fn diff_updates_v1(update: &[u8], state_vector: &[u8]) -> Result<Vec<u8>, Error> {
-    diff(DecoderV1::from(update), EncoderV1::new(), state_vector)
+    match diff(DecoderV1::from(update), EncoderV1::new(), state_vector)? {
+        (cut, true) => Ok(cut),
+        (cut, false) => match without_replaced(DecoderV1::from(update), EncoderV1::new())? {
+            Some(whole) => {
+                diff(DecoderV1::from(&whole[..]), EncoderV1::new(), state_vector).map(|(cut, _)| cut)
+            }
+            None => Ok(cut),
+        },
+    }
 }
 
 /// Leaves out of an update of the second format what a state vector covers. Costs O(bytes).
@@ -24,7 +33,13 @@ pub fn diff_updates_v1(update: &[u8], state_vector: &[u8]) -> Result<Vec<u8>, Er
 /// # Errors
 /// When the update or the state vector is malformed.
 pub fn diff_updates_v2(update: &[u8], state_vector: &[u8]) -> Result<Vec<u8>, Error> {
-    diff(DecoderV2::new(Cursor::new(update))?, EncoderV2::new(), state_vector)
+    match diff(DecoderV2::new(Cursor::new(update))?, EncoderV2::new(), state_vector)? {
+        (cut, true) => Ok(cut),
+        (cut, false) => match without_replaced(DecoderV2::new(Cursor::new(update))?, EncoderV2::new())? {
+            Some(whole) => diff_trusted_v2(&whole, state_vector),
+            None => Ok(cut),
+        },
+    }
 }
 
 /// As [`diff_updates_v2`], for an update of our own making: see [`DecoderV2::trusted`].
@@ -33,14 +48,15 @@ pub fn diff_updates_v2(update: &[u8], state_vector: &[u8]) -> Result<Vec<u8>, Er
 /// When the update or the state vector is malformed.
 #[doc(hidden)]
 pub fn diff_trusted_v2(update: &[u8], state_vector: &[u8]) -> Result<Vec<u8>, Error> {
-    diff(DecoderV2::trusted(Cursor::new(update))?, EncoderV2::new(), state_vector)
+    diff(DecoderV2::trusted(Cursor::new(update))?, EncoderV2::new(), state_vector).map(|(cut, _)| cut)
 }
 
+/// Also returns whether the sections were in order.
 fn diff<'a, D: UpdateDecoder<'a>, E: UpdateEncoder>(
     decoder: D,
     enc: E,
     state_vector: &[u8],
-) -> Result<Vec<u8>, Error> {
+) -> Result<(Vec<u8>, bool), Error> {
     let state = decode_state_vector(state_vector)?;
     let mut reader = UpdateReader::new(decoder)?;
     let mut writer = SectionWriter::new(enc);
@@ -62,5 +78,6 @@ fn diff<'a, D: UpdateDecoder<'a>, E: UpdateEncoder>(
             writing = None;
         }
     }
-    writer.finish_with(&mut reader)
+    let cut = writer.finish_with(&mut reader)?;
+    Ok((cut, reader.is_in_order()))
 }

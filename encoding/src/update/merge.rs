@@ -9,6 +9,7 @@
 //! read costs 40 bytes: its reader is made again when its turn comes. Updates of the first format first try
 //! [`runs`], which copies bytes.
 
+use super::order::in_order;
 use super::section_writer::SectionWriter;
 use super::{forget_bit, runs};
 use crate::block::{BLOCK_GC_REF_NUMBER, BLOCK_SKIP_REF_NUMBER, Block, UpdateReader};
@@ -29,9 +30,16 @@ pub fn merge_updates_v1<U: AsRef<[u8]>>(updates: &[U]) -> Result<Vec<u8>, Error>
         return Ok(single.as_ref().to_vec());
     }
     match runs::merge(updates)? {
-        Some(merged) => Ok(merged),
-        None => merge(updates, |update| Ok(DecoderV1::from(update)), EncoderV1::new()),
+        Some(merged) => return Ok(merged),
+        None => {
+            if let Some(merged) = merge(updates, |update| Ok(DecoderV1::from(update)), EncoderV1::new())? {
+                return Ok(merged);
+            }
+        }
     }
+    let ordered = updates.iter().map(|update| in_order(DecoderV1::from(update.as_ref()), EncoderV1::new()));
+    let ordered = ordered.collect::<Result<Vec<_>, _>>()?;
+    merge(&ordered, |update| Ok(DecoderV1::from(update)), EncoderV1::new())?.ok_or(Error::UnexpectedValue)
 }
 
 /// Merges updates of the second format. A single update is returned as it is.
@@ -42,7 +50,14 @@ pub fn merge_updates_v2<U: AsRef<[u8]>>(updates: &[U]) -> Result<Vec<u8>, Error>
     if let [single] = updates {
         return Ok(single.as_ref().to_vec());
     }
-    merge(updates, |update| DecoderV2::new(Cursor::new(update)), EncoderV2::new())
+    if let Some(merged) = merge(updates, |update| DecoderV2::new(Cursor::new(update)), EncoderV2::new())? {
+        return Ok(merged);
+    }
+    let ordered = updates
+        .iter()
+        .map(|update| in_order(DecoderV2::new(Cursor::new(update.as_ref()))?, EncoderV2::new()))
+        .collect::<Result<Vec<_>, _>>()?;
+    merge_trusted_v2(&ordered)
 }
 
 /// As [`merge_updates_v2`], for updates of our own making: see [`DecoderV2::trusted`].
@@ -51,7 +66,8 @@ pub fn merge_updates_v2<U: AsRef<[u8]>>(updates: &[U]) -> Result<Vec<u8>, Error>
 /// When one of several updates is malformed.
 #[doc(hidden)]
 pub fn merge_trusted_v2<U: AsRef<[u8]>>(updates: &[U]) -> Result<Vec<u8>, Error> {
-    merge(updates, |update| DecoderV2::trusted(Cursor::new(update)), EncoderV2::new())
+    merge(updates, |update| DecoderV2::trusted(Cursor::new(update)), EncoderV2::new())?
+        .ok_or(Error::UnexpectedValue)
 }
 
 /// The next block of a lane, gaps left out.
@@ -146,11 +162,12 @@ impl<D> Ord for Begun<'_, D> {
     }
 }
 
+/// Merges updates; `None` if the sections of one of them are out of order.
 fn merge<'a, U: AsRef<[u8]>, D: UpdateDecoder<'a>, E: UpdateEncoder>(
     updates: &'a [U],
     decode: impl Fn(&'a [u8]) -> Result<D, Error>,
     enc: E,
-) -> Result<Vec<u8>, Error> {
+) -> Result<Option<Vec<u8>>, Error> {
     let open = |index: usize| match updates.get(index) {
         Some(update) => Lane::new(decode(update.as_ref())?),
         None => Err(Error::UnexpectedValue),
@@ -187,13 +204,14 @@ fn merge<'a, U: AsRef<[u8]>, D: UpdateDecoder<'a>, E: UpdateEncoder>(
                 last_turn -= 1;
                 begun.push(Begun { place: Place { head, turn: last_turn }, lane: Box::new(lane) });
             }
-            None => lane.reader.read_delete_set(|range| deleted.push(range))?,
+            None if lane.reader.is_in_order() => lane.reader.read_delete_set(|range| deleted.push(range))?,
+            None => return Ok(None),
         }
     }
     let mut enc = merger.finish();
     deleted.merge();
     deleted.write(&mut enc);
-    Ok(enc.to_vec())
+    Ok(Some(enc.to_vec()))
 }
 
 /// What has been merged.
@@ -319,7 +337,9 @@ mod tests {
     }
 
     fn general(updates: &[&Vec<u8>]) -> Vec<u8> {
-        merge(updates, |update| Ok(DecoderV1::from(update)), EncoderV1::new()).expect("well formed")
+        merge(updates, |update| Ok(DecoderV1::from(update)), EncoderV1::new())
+            .expect("well formed")
+            .expect("in order")
     }
 
     #[test]
@@ -347,12 +367,36 @@ mod tests {
         assert!(by_runs > 1_000 && by_general > 200, "{by_runs} by runs, {by_general} not");
     }
 
+    /// Two sections of client 1, and before them one of client 0: no peer writes that, but a document reads it.
+    #[test]
+    fn sections_out_of_order_lose_nothing() {
+        let odd = "03010000040101740162010101040101740161010100040101740163".to_owned() + "00";
+        let other = "010201000401017401610401017401780000";
+        for v2 in [false, true] {
+            let all = [unhex(&odd), unhex(other)];
+            let merged = if v2 {
+                let all = all.map(|update| crate::update::convert_v1_to_v2(&update).unwrap());
+                crate::update::convert_v2_to_v1(&super::merge_updates_v2(&all).unwrap()).unwrap()
+            } else {
+                merge_updates_v1(&all).unwrap()
+            };
+            let mut reader = crate::block::UpdateReader::new(DecoderV1::from(&merged[..])).unwrap();
+            let mut blocks = Vec::new();
+            while let Some(block) = reader.next_block().unwrap() {
+                blocks.push((block.id().client.get(), block.id().clock, block.len()));
+            }
+            assert!(reader.is_in_order());
+            assert_eq!(blocks, [(1, 0, 1), (1, 1, 1), (0, 0, 1)], "v2: {v2}");
+        }
+    }
+
     #[test]
     fn both_formats_merge_alike() {
         let v1 = ["0101010004010174016100", "01010101840100016200"].map(unhex);
         let v2: Vec<_> = v1.iter().map(|v1| crate::update::convert_v1_to_v2(v1).unwrap()).collect();
-        let merged =
-            merge(&v2, |update| DecoderV2::new(Cursor::new(update)), EncoderV2::new()).expect("well formed");
+        let merged = merge(&v2, |update| DecoderV2::new(Cursor::new(update)), EncoderV2::new())
+            .expect("well formed")
+            .expect("in order");
         assert_eq!(crate::update::convert_v2_to_v1(&merged).unwrap(), merge_updates_v1(&v1).unwrap());
     }
 }

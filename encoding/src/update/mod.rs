@@ -1,7 +1,8 @@
 //! Tools that work on the bytes of updates and build no document.
 //!
 //! All walk the blocks once, front to back. As in Yjs, what they write says a little less than what they
-//! read: the bit of the info byte for "value of a key" is lost on items that have an origin.
+//! read: the bit of the info byte for "value of a key" is lost on items that have an origin. Differs from Yjs: an update
+//! whose sections are out of order is read as a document reads it (see [`order`]), where Yjs loses a part of it.
 
 mod convert;
 mod decoded;
@@ -10,6 +11,7 @@ mod log;
 mod merge;
 mod meta;
 mod obfuscate;
+mod order;
 mod runs;
 mod section_writer;
 mod state_vector;

@@ -154,7 +154,7 @@ impl Collector {
             let start = cursor.next;
             let mut end = clock;
             for _ in 0..blocks {
-                let len = copied_block(cursor)?;
+                let len = copied_block(cursor, (client, end))?;
                 end = end.checked_add(len)?;
             }
             let len = (cursor.next - start) as u32;
@@ -225,11 +225,13 @@ fn canonical(cursor: &mut Cursor<'_>) -> Option<u64> {
     is_shortest.then_some(value)
 }
 
+/// Passes over the id of something that the block `of` may refer to.
 #[inline]
-fn canonical_id(cursor: &mut Cursor<'_>) -> Option<()> {
+fn canonical_id(cursor: &mut Cursor<'_>, of: (u64, u32)) -> Option<()> {
     let client = canonical(cursor)?;
     let clock = canonical(cursor)?;
-    (client <= ClientID::MAX.get() && clock <= u64::from(u32::MAX)).then_some(())
+    let is_future = client == of.0 && clock >= u64::from(of.1);
+    (client <= ClientID::MAX.get() && clock <= u64::from(u32::MAX) && !is_future).then_some(())
 }
 
 #[inline]
@@ -243,23 +245,24 @@ fn canonical_str<'a>(cursor: &mut Cursor<'a>) -> Option<&'a str> {
     std::str::from_utf8(canonical_bytes(cursor)?).ok()
 }
 
-/// Passes over a block that would be written again as it stands, and returns how many units it has.
+/// Passes over a block, of this client and clock, that would be written again as it stands, and returns how many units it
+/// has.
 #[inline]
-fn copied_block(cursor: &mut Cursor<'_>) -> Option<u32> {
+fn copied_block(cursor: &mut Cursor<'_>, id: (u64, u32)) -> Option<u32> {
     let info = cursor.read_u8().ok()?;
     if info & (HAS_ORIGIN | HAS_RIGHT_ORIGIN) != 0 {
         if info & HAS_PARENT_SUB != 0 {
             return None; // the bit would not be written again
         }
         if info & HAS_ORIGIN != 0 {
-            canonical_id(cursor)?;
+            canonical_id(cursor, id)?;
         }
         if info & HAS_RIGHT_ORIGIN != 0 {
-            canonical_id(cursor)?;
+            canonical_id(cursor, id)?;
         }
     } else {
         match canonical(cursor)? {
-            0 => canonical_id(cursor)?,
+            0 => canonical_id(cursor, id)?,
             1 => canonical_str(cursor).map(|_| ())?,
             _ => return None,
         }

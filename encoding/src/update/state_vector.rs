@@ -1,7 +1,8 @@
 //! State vectors: read from bytes, and computed of an update.
 
+use super::order::without_replaced;
 use crate::block::{Block, UpdateReader};
-use crate::codec::{DecoderV1, DecoderV2, UpdateDecoder, client_id};
+use crate::codec::{DecoderV1, DecoderV2, EncoderV1, EncoderV2, UpdateDecoder, client_id};
 use crate::error::Error;
 use crate::id::ClientID;
 use crate::read::{Cursor, Read};
@@ -31,7 +32,13 @@ pub fn decode_state_vector(bytes: &[u8]) -> Result<HashMap<ClientID, u32>, Error
 /// # Errors
 /// When the update is malformed.
 pub fn encode_state_vector_from_update_v1(update: &[u8]) -> Result<Vec<u8>, Error> {
-    encode(DecoderV1::from(update))
+    match encode(DecoderV1::from(update))? {
+        (state, true) => Ok(state),
+        (state, false) => match without_replaced(DecoderV1::from(update), EncoderV1::new())? {
+            Some(whole) => encode(DecoderV1::from(&whole[..])).map(|(state, _)| state),
+            None => Ok(state),
+        },
+    }
 }
 
 /// Computes the state vector that a document would have after an update of the second format.
@@ -41,10 +48,17 @@ pub fn encode_state_vector_from_update_v1(update: &[u8]) -> Result<Vec<u8>, Erro
 /// # Errors
 /// When the update is malformed.
 pub fn encode_state_vector_from_update_v2(update: &[u8]) -> Result<Vec<u8>, Error> {
-    encode(DecoderV2::new(Cursor::new(update))?)
+    match encode(DecoderV2::new(Cursor::new(update))?)? {
+        (state, true) => Ok(state),
+        (state, false) => match without_replaced(DecoderV2::new(Cursor::new(update))?, EncoderV2::new())? {
+            Some(whole) => encode(DecoderV2::trusted(Cursor::new(&whole))?).map(|(state, _)| state),
+            None => Ok(state),
+        },
+    }
 }
 
-fn encode<'a, D: UpdateDecoder<'a>>(decoder: D) -> Result<Vec<u8>, Error> {
+/// Also returns whether the sections were in order.
+fn encode<'a, D: UpdateDecoder<'a>>(decoder: D) -> Result<(Vec<u8>, bool), Error> {
     let mut reader = UpdateReader::new(decoder)?;
     let mut state: Vec<(ClientID, u32)> = Vec::new();
     // Whether the blocks of the current client still join up with what was counted.
@@ -69,5 +83,5 @@ fn encode<'a, D: UpdateDecoder<'a>>(decoder: D) -> Result<Vec<u8>, Error> {
         bytes.write_var(client.get());
         bytes.write_var(clock);
     }
-    Ok(bytes)
+    Ok((bytes, reader.is_in_order()))
 }

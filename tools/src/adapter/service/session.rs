@@ -38,8 +38,10 @@ impl Session {
         let log = Arc::clone(&events);
         let refused = |error| Failure::error(format!("{error}"));
         doc.observe_update_v1("adapter", move |txn, event| {
-            let origin =
-                txn.origin().map(|origin| String::from_utf8_lossy(origin.as_ref()).into_owned().into());
+            // an undo manager's origin is its address, which no request has given
+            let given =
+                |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok().filter(|text| !text.contains('\0'));
+            let origin = txn.origin().and_then(|origin| given(origin.as_ref())).map(Json::from);
             lock(&log).push(Json::object([
                 ("t", "update".into()),
                 ("v1", hex(&event.update).into()),
