@@ -129,15 +129,6 @@ pub(crate) fn decode_word(bytes: &[u8]) -> Option<(u64, usize)> {
     Some((num, len as usize))
 }
 
-/// Decodes the two numbers that `bytes` begins with, and counts their bytes; `None` as for [`decode_word`].
-#[inline]
-pub(crate) fn decode_pair(bytes: &[u8]) -> Option<(u64, u64, usize)> {
-    let bytes: &[u8; 16] = bytes.first_chunk()?;
-    let (first, first_len) = decode_word(bytes)?;
-    let (second, second_len) = decode_word(bytes.get(first_len..)?)?;
-    Some((first, second, first_len + second_len))
-}
-
 #[inline]
 fn write_i64<W: Write>(magnitude: u64, is_negative: bool, w: &mut W) {
     let sign = if is_negative { 0x40 } else { 0 };

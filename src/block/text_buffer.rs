@@ -192,15 +192,7 @@ impl TextBuffer {
 /// The length of `text` in UTF-16 units.
 #[inline]
 pub(crate) fn utf16_len(text: &str) -> u32 {
-    // Each char has one byte that does not continue another; those of four bytes count twice.
-    let units = |&byte: &u8| u8::from(byte & 0xC0 != 0x80) + u8::from(byte >= 0xF0);
-    let mut len = 0;
-    // Sums of 64 bytes fit a `u8`, so that vector code counts 16 and more bytes at once.
-    let (blocks, rest) = text.as_bytes().as_chunks::<64>();
-    for block in blocks {
-        len += u32::from(block.iter().map(units).sum::<u8>());
-    }
-    len + u32::from(rest.iter().map(units).sum::<u8>())
+    yatta_encoding::utf16::len(text) as u32
 }
 
 /// Whether all of `text` is ASCII.

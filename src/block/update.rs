@@ -12,7 +12,7 @@ use yatta_encoding::block::{
     BLOCK_GC_REF_NUMBER, BLOCK_ITEM_DELETED_REF_NUMBER, BLOCK_ITEM_STRING_REF_NUMBER, BLOCK_SKIP_REF_NUMBER,
     Block, Content, Head, Item as WireItem, Parent, TypeTag, UpdateReader, WeakScope,
 };
-use yatta_encoding::{Any, ClientID, Cursor, DecoderV2, Error, ID, UpdateDecoder, Value};
+use yatta_encoding::{Any, ClientID, Cursor, DecoderV2, Error, ID, MalformedKind, UpdateDecoder, Value};
 
 use super::item::Kind;
 use crate::ids::IdSet;
@@ -143,8 +143,8 @@ impl Update {
             let room =
                 usize::try_from(section.blocks).unwrap_or(usize::MAX).min(reader.decoder().remaining());
             builder.update.blocks.reserve(room);
-            if builder.update.text.capacity() == 0 {
-                builder.update.text.reserve(reader.decoder().remaining());
+            if builder.text.capacity() == 0 {
+                builder.text.reserve(reader.decoder().remaining());
             }
             while let Some(head) = reader.next_head()? {
                 builder.push(&mut reader, &head)?;
@@ -155,6 +155,8 @@ impl Update {
         if !reader.is_in_order() {
             update.sections.retain(|section| section.first < section.end);
         }
+        update.text =
+            String::from_utf8(builder.text).map_err(|_| Error::Malformed(MalformedKind::Utf8))?;
         (update.deletes, update.delete_order) = read_deletes(&mut reader)?;
         Ok(update)
     }
@@ -185,6 +187,8 @@ fn read_deletes<'a, D: UpdateDecoder<'a>>(
 /// Turns wire blocks into an update.
 struct Builder {
     update: Update,
+    /// What becomes the text of the update: strings that are each checked to be UTF-8 on their way here.
+    text: Vec<u8>,
     index: FxHashMap<ClientID, u32>,
     /// The client of the current section and where its blocks begin.
     client_id: ClientID,
@@ -196,9 +200,15 @@ struct Builder {
 
 impl Default for Builder {
     fn default() -> Self {
-        let index = FxHashMap::default();
-        let places = FxHashMap::default();
-        Self { update: Update::default(), index, client_id: ClientID::new(0), client: NONE, first: 0, places }
+        Self {
+            update: Update::default(),
+            text: Vec::new(),
+            index: FxHashMap::default(),
+            places: FxHashMap::default(),
+            client_id: ClientID::new(0),
+            client: NONE,
+            first: 0,
+        }
     }
 }
 
@@ -235,16 +245,16 @@ impl Builder {
     }
 
     fn push_str(&mut self, text: &str) -> (u32, u32) {
-        let start = self.update.text.len() as u32;
-        self.update.text.push_str(text);
-        (start, self.update.text.len() as u32)
+        let start = self.text.len() as u32;
+        self.text.extend_from_slice(text.as_bytes());
+        (start, self.text.len() as u32)
     }
 
     fn name(&mut self, name: &str) -> u32 {
-        if let Some(last) = self.update.names.len().checked_sub(1)
-            && self.update.name(last as u32) == name
+        if let Some(&(start, end)) = self.update.names.last()
+            && &self.text[start as usize..end as usize] == name.as_bytes()
         {
-            return last as u32;
+            return self.update.names.len() as u32 - 1;
         }
         let range = self.push_str(name);
         self.update.names.push(range);
@@ -307,11 +317,11 @@ impl Builder {
                 };
             }
             BLOCK_ITEM_STRING_REF_NUMBER => {
-                let (text, len) = reader.take_text()?;
-                block.len = len;
+                let start = self.text.len() as u32;
+                block.len = reader.take_text(&mut self.text)?;
                 block.kind = Kind::String;
-                block.content = self.push_str(&text);
-                block.ascii = text.len() == len as usize;
+                block.content = (start, self.text.len() as u32);
+                block.ascii = block.content.1 - start == block.len;
             }
             other => {
                 let (content, len) = reader.take_content(other)?;

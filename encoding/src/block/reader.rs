@@ -160,15 +160,15 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
         Ok(len)
     }
 
-    /// Reads text and its length in UTF-16 units.
+    /// Appends text, which is checked to be UTF-8, to `text` and returns its length in UTF-16 units.
     ///
     /// # Errors
     /// When the bytes are malformed.
     #[inline(always)]
-    pub fn take_text(&mut self) -> Result<(Cow<'a, str>, u32), Error> {
-        let (text, len) = self.decoder.take_string_len()?;
+    pub fn take_text(&mut self, text: &mut Vec<u8>) -> Result<u32, Error> {
+        let len = self.decoder.take_text(text)?;
         self.advance(len)?;
-        Ok((text, len))
+        Ok(len)
     }
 
     /// Reads content of any kind and its length in clock units.

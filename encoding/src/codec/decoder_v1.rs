@@ -1,12 +1,12 @@
 //! [`DecoderV1`]: everything stands in one stream.
 
-use super::{Decoder, UpdateDecoder, client_id, utf16_len};
+use super::{Decoder, UpdateDecoder, client_id, push_short, utf16_len};
 use crate::any::Any;
-use crate::error::Error;
+use crate::error::{Error, MalformedKind};
 use crate::id::{ClientID, ID};
 use crate::read::{Cursor, Read};
 use crate::value::Value;
-use crate::varint::decode_pair;
+use crate::varint::decode_word;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -14,26 +14,57 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct DecoderV1<'a> {
     cursor: Cursor<'a>,
+    section: ClientBytes,
+}
+
+/// A client id as it stands in the input: that of the current section, which most ids of its blocks name too.
+/// Comparing its bytes is cheaper than decoding them.
+#[derive(Debug, Clone, Copy)]
+struct ClientBytes {
+    word: u64,
+    mask: u64,
+    len: usize,
+    id: ClientID,
+}
+
+impl ClientBytes {
+    /// Matches nothing.
+    const NONE: Self = Self { word: 1, mask: 0, len: 0, id: ClientID::new(0) };
+
+    /// Takes the bytes that were read as `id`; none if they are more than a word.
+    fn new(bytes: &[u8], id: ClientID) -> Self {
+        let mut word = [0; 8];
+        let Some(head) = word.get_mut(..bytes.len()) else { return Self::NONE };
+        head.copy_from_slice(bytes);
+        let mask = u64::MAX.unbounded_shr(u64::BITS - 8 * bytes.len() as u32);
+        Self { word: u64::from_le_bytes(word), mask, len: bytes.len(), id }
+    }
 }
 
 impl<'a> DecoderV1<'a> {
     /// Reads what `cursor` has left.
     #[inline]
     pub fn new(cursor: Cursor<'a>) -> Self {
-        Self { cursor }
+        Self { cursor, section: ClientBytes::NONE }
     }
 
-    #[inline]
+    #[inline(always)]
     fn read_id(&mut self) -> Result<ID, Error> {
-        // Two numbers of at most 8 bytes each, away from the end of the input: nearly always.
-        if let Some((client, clock, len)) = decode_pair(self.cursor.rest())
-            && client <= ClientID::MAX.get()
+        // The client of the section and a number of at most 8 bytes, away from the end of the input: nearly always.
+        let rest = self.cursor.rest();
+        if let Some(word) = rest.first_chunk()
+            && u64::from_le_bytes(*word) & self.section.mask == self.section.word
+            && let Some((clock, len)) = decode_word(&rest[self.section.len..])
             && let Ok(clock) = u32::try_from(clock)
         {
-            self.cursor.next += len;
-            return Ok(ID::new(ClientID::new(client), clock));
+            self.cursor.next += self.section.len + len;
+            return Ok(ID::new(self.section.id, clock));
         }
-        let client = self.read_client()?;
+        self.read_any_id()
+    }
+
+    fn read_any_id(&mut self) -> Result<ID, Error> {
+        let client = client_id(self.cursor.read_var()?)?;
         let clock = self.cursor.read_var()?;
         Ok(ID::new(client, clock))
     }
@@ -99,7 +130,10 @@ impl Decoder for DecoderV1<'_> {
 
     #[inline]
     fn read_client(&mut self) -> Result<ClientID, Error> {
-        client_id(self.cursor.read_var()?)
+        let start = self.cursor.next;
+        let client = client_id(self.cursor.read_var()?)?;
+        self.section = ClientBytes::new(&self.cursor.buf[start..self.cursor.next], client);
+        Ok(client)
     }
 
     #[inline]
@@ -161,6 +195,19 @@ impl<'a> UpdateDecoder<'a> for DecoderV1<'a> {
     fn take_string_len(&mut self) -> Result<(Cow<'a, str>, u32), Error> {
         let s = self.cursor.take_str()?;
         Ok((Cow::Borrowed(s), utf16_len(s)?))
+    }
+
+    #[inline(always)]
+    fn take_text(&mut self, text: &mut Vec<u8>) -> Result<u32, Error> {
+        let len: usize = self.cursor.read_var()?;
+        if let Some(units) = push_short(text, self.cursor.rest(), len) {
+            self.cursor.next += len;
+            return Ok(units);
+        }
+        let bytes = self.cursor.take(len)?;
+        let s = std::str::from_utf8(bytes).map_err(|_| Error::Malformed(MalformedKind::Utf8))?;
+        text.extend_from_slice(bytes);
+        utf16_len(s)
     }
 
     #[inline]

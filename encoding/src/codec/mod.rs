@@ -292,6 +292,17 @@ pub trait UpdateDecoder<'a>: Decoder {
     /// When the bytes run out or are not UTF-8.
     fn take_string_len(&mut self) -> Result<(Cow<'a, str>, u32), Error>;
 
+    /// Appends a string, which is checked to be UTF-8, to `text` and returns its length in UTF-16 units.
+    ///
+    /// # Errors
+    /// When the bytes run out or are not UTF-8.
+    #[inline]
+    fn take_text(&mut self, text: &mut Vec<u8>) -> Result<u32, Error> {
+        let (s, units) = self.take_string_len()?;
+        text.extend_from_slice(s.as_bytes());
+        Ok(units)
+    }
+
     /// Takes a string.
     ///
     /// # Errors
@@ -335,6 +346,24 @@ pub trait UpdateEncoder: Encoder {
 /// Counts the UTF-16 units of a string from the wire; a length that does not fit a clock is an error.
 fn utf16_len(s: &str) -> Result<u32, Error> {
     u32::try_from(utf16::len(s)).map_err(|_| Error::InvalidVarInt)
+}
+
+/// Appends the first `len` of `bytes` to `text` if they are few and ASCII, and returns their number of UTF-16 units.
+///
+/// Most strings of an update are a word or less: a copy of fixed size and a look at all of its bytes at once spare
+/// them the calls, and the branches, of a string of any length.
+#[inline(always)]
+fn push_short(text: &mut Vec<u8>, bytes: &[u8], len: usize) -> Option<u32> {
+    const SHORT: usize = 16;
+    let chunk: &[u8; SHORT] = bytes.first_chunk().filter(|_| len <= SHORT)?;
+    let taken = u128::MAX.unbounded_shr(u128::BITS - 8 * len as u32);
+    if u128::from_le_bytes(*chunk) & taken & u128::from_le_bytes([0x80; SHORT]) != 0 {
+        return None;
+    }
+    let end = text.len() + len;
+    text.extend_from_slice(chunk);
+    text.truncate(end);
+    Some(len as u32)
 }
 
 /// Reads a client id.
