@@ -146,7 +146,8 @@ impl Update {
             if builder.text.capacity() == 0 {
                 builder.text.reserve(reader.decoder().remaining());
             }
-            while let Some(head) = reader.next_head()? {
+            let mut head = Head::default();
+            while reader.next_head(&mut head)? {
                 builder.push(&mut reader, &head)?;
             }
             builder.end_section(reader.is_in_order());
@@ -292,10 +293,10 @@ impl Builder {
     fn push<'a, D: UpdateDecoder<'a>>(
         &mut self,
         reader: &mut UpdateReader<'a, D>,
-        head: &Head<'a>,
+        head: &Head,
     ) -> Result<(), Error> {
         let mut block = UpdateBlock {
-            clock: head.id.clock,
+            clock: head.clock,
             len: 0,
             origin: self.id(head.origin),
             right_origin: self.id(head.right_origin),
@@ -304,13 +305,15 @@ impl Builder {
             content: (NONE, NONE),
             kind: Kind::Gc,
             ascii: false,
-            sub_bit: head.has_parent_sub,
+            sub_bit: head.has_parent_sub(),
         };
-        self.parent(head, &mut block);
-        match head.content {
+        if head.has_parent() {
+            self.parent(reader, head, &mut block)?;
+        }
+        match head.content() {
             BLOCK_GC_REF_NUMBER | BLOCK_SKIP_REF_NUMBER | BLOCK_ITEM_DELETED_REF_NUMBER => {
-                block.len = reader.take_len(head.content)?;
-                block.kind = match head.content {
+                block.len = reader.take_len(head.content())?;
+                block.kind = match head.content() {
                     BLOCK_GC_REF_NUMBER => Kind::Gc,
                     BLOCK_SKIP_REF_NUMBER => Kind::Skip,
                     _ => Kind::Deleted,
@@ -335,17 +338,23 @@ impl Builder {
         Ok(())
     }
 
-    /// The parent and key of a block, where they are written.
-    #[inline]
-    fn parent(&mut self, head: &Head<'_>, block: &mut UpdateBlock) {
-        match &head.parent {
+    /// The parent and key of a block, which are written.
+    fn parent<'a, D: UpdateDecoder<'a>>(
+        &mut self,
+        reader: &mut UpdateReader<'a, D>,
+        head: &Head,
+        block: &mut UpdateBlock,
+    ) -> Result<(), Error> {
+        let (parent, key) = reader.take_parent(head)?;
+        match parent {
             Parent::Inherit => {}
-            Parent::Root(name) => block.parent = UpdateParent::Root(self.name(name)),
-            Parent::Branch(id) => block.parent = UpdateParent::Item(self.id(Some(*id))),
+            Parent::Root(name) => block.parent = UpdateParent::Root(self.name(&name)),
+            Parent::Branch(id) => block.parent = UpdateParent::Item(self.id(Some(id))),
         }
-        if let Some(key) = &head.parent_sub {
-            block.sub = self.name(key);
+        if let Some(key) = key {
+            block.sub = self.name(&key);
         }
+        Ok(())
     }
 
     /// Boxed content: stores it, notes its place and returns its kind.

@@ -129,22 +129,59 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
         }
     }
 
-    /// Reads what stands before the content of the next block of the current section; `None` at its end. The content must
-    /// be read next, by [`Self::take_len`], [`Self::take_text`] or [`Self::take_content`] as its number asks for: a
-    /// caller that keeps no [`Block`] is spared one.
+    /// Reads into `head` what stands before the parent, or else the content, of the next block of the current section;
+    /// `false` at its end. Then follow [`Self::take_parent`] if [`Head::has_parent`], and the content, by
+    /// [`Self::take_len`], [`Self::take_text`] or [`Self::take_content`] as its number asks for.
+    ///
+    /// For a caller that keeps no [`Block`]: nothing goes through memory here but numbers.
     ///
     /// # Errors
     /// When the bytes are malformed.
     #[inline(always)]
-    pub fn next_head(&mut self) -> Result<Option<Head<'a>>, Error> {
-        let Some(info) = self.next_info()? else { return Ok(None) };
+    pub fn next_head(&mut self, head: &mut Head) -> Result<bool, Error> {
+        let Some(info) = self.next_info()? else { return Ok(false) };
         self.info = None;
-        let id = ID::new(self.client, self.clock);
-        let content = info & 0x1f;
-        if content == BLOCK_GC_REF_NUMBER || content == BLOCK_SKIP_REF_NUMBER {
-            return Ok(Some(Head { id, content, ..Head::BARE }));
+        (head.clock, head.info, head.origin, head.right_origin) = (self.clock, info, None, None);
+        if head.is_item() {
+            let decoder = &mut self.decoder;
+            if info & HAS_ORIGIN != 0 {
+                let id = decoder.quick_left_id();
+                head.origin = Some(if let Some(id) = id { id } else { decoder.read_left_id()? });
+            }
+            if info & HAS_RIGHT_ORIGIN != 0 {
+                let id = decoder.quick_right_id();
+                head.right_origin = Some(if let Some(id) = id { id } else { decoder.read_right_id()? });
+            }
+            self.is_past(head.clock, [head.origin, head.right_origin])?;
         }
-        self.read_head(info, id).map(Some)
+        Ok(true)
+    }
+
+    /// Reads the parent of an item whose head says that it is written, and the key of a map entry.
+    ///
+    /// # Errors
+    /// When the bytes are malformed.
+    pub fn take_parent(&mut self, head: &Head) -> Result<(Parent<'a>, Option<Cow<'a, str>>), Error> {
+        let (parent, parent_sub) = read_parent(&mut self.decoder, head.info)?;
+        if let Parent::Branch(id) = &parent {
+            self.is_past(head.clock, [Some(*id), None])?;
+        }
+        Ok((parent, parent_sub))
+    }
+
+    /// Rejects places that a block of this clock could not have known when it was made: no honest peer names them, and
+    /// nothing could ever integrate it.
+    #[inline]
+    fn is_past(&self, clock: u32, ids: [Option<ID>; 2]) -> Result<(), Error> {
+        if ids.into_iter().flatten().any(|id| id.client == self.client && id.clock >= clock) {
+            return Err(self.future(clock));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn future(&self, clock: u32) -> Error {
+        Error::Custom(format!("the block {}:{clock} refers to its own future", self.client))
     }
 
     /// Reads the length of a block that is nothing but long: GC, Skip or deleted content.
@@ -281,43 +318,20 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
         Ok(())
     }
 
-    #[inline(always)]
-    fn read_head(&mut self, info: u8, id: ID) -> Result<Head<'a>, Error> {
+    #[inline]
+    fn read_item(&mut self, info: u8, id: ID) -> Result<Option<Block<'a>>, Error> {
         let decoder = &mut self.decoder;
         let origin = if info & HAS_ORIGIN != 0 { Some(decoder.read_left_id()?) } else { None };
         let right_origin = if info & HAS_RIGHT_ORIGIN != 0 { Some(decoder.read_right_id()?) } else { None };
+        let (parent, parent_sub) = if info & (HAS_ORIGIN | HAS_RIGHT_ORIGIN) == 0 {
+            read_parent(decoder, info)?
+        } else {
+            (Parent::Inherit, None)
+        };
+        let branch = if let Parent::Branch(id) = &parent { Some(*id) } else { None };
+        self.is_past(id.clock, [origin, right_origin])?;
+        self.is_past(id.clock, [branch, None])?;
         let has_parent_sub = info & HAS_PARENT_SUB != 0;
-        let (mut parent, mut parent_sub) = (Parent::Inherit, None);
-        if origin.is_none() && right_origin.is_none() {
-            parent = if decoder.read_parent_info()? {
-                Parent::Root(decoder.take_str()?)
-            } else {
-                Parent::Branch(decoder.read_left_id()?)
-            };
-            if has_parent_sub {
-                parent_sub = Some(decoder.take_str()?);
-            }
-        }
-        let is_future = |other: &ID| other.client == id.client && other.clock >= id.clock;
-        if origin.as_ref().is_some_and(is_future)
-            || right_origin.as_ref().is_some_and(is_future)
-            || matches!(&parent, Parent::Branch(parent) if is_future(parent))
-        {
-            return Err(self.future(id));
-        }
-        Ok(Head { id, content: info & 0x1f, origin, right_origin, parent, parent_sub, has_parent_sub })
-    }
-
-    /// No honest peer can know a place that its own block makes: nothing could ever integrate it.
-    #[cold]
-    fn future(&self, id: ID) -> Error {
-        Error::Custom(format!("the block {}:{} refers to its own future", id.client, id.clock))
-    }
-
-    #[inline]
-    fn read_item(&mut self, info: u8, id: ID) -> Result<Option<Block<'a>>, Error> {
-        let Head { origin, right_origin, parent, parent_sub, has_parent_sub, .. } =
-            self.read_head(info, id)?;
         let (content, len) = read_content(&mut self.decoder, info & 0x1f)?;
         self.advance(len)?;
         let item = Item { id, len, origin, right_origin, parent, parent_sub, has_parent_sub, content };
@@ -325,33 +339,55 @@ impl<'a, D: UpdateDecoder<'a>> UpdateReader<'a, D> {
     }
 }
 
-/// What stands before the content of a block.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Head<'a> {
-    /// The id of the first unit.
-    pub id: ID,
-    /// The number of the content: one of the `BLOCK_` constants.
-    pub content: u8,
+/// Reads the parent of an item without origins, and its key where the info byte says that there is one.
+fn read_parent<'a, D: UpdateDecoder<'a>>(
+    decoder: &mut D,
+    info: u8,
+) -> Result<(Parent<'a>, Option<Cow<'a, str>>), Error> {
+    let parent = if decoder.read_parent_info()? {
+        Parent::Root(decoder.take_str()?)
+    } else {
+        Parent::Branch(decoder.read_left_id()?)
+    };
+    let parent_sub = if info & HAS_PARENT_SUB != 0 { Some(decoder.take_str()?) } else { None };
+    Ok((parent, parent_sub))
+}
+
+/// What stands before the content of a block, but for its parent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Head {
+    /// The clock of the first unit.
+    pub clock: u32,
+    /// The info byte.
+    pub info: u8,
     /// The id at its left when it was inserted.
     pub origin: Option<ID>,
     /// The id at its right when it was inserted.
     pub right_origin: Option<ID>,
-    /// Where it belongs.
-    pub parent: Parent<'a>,
-    /// The key of a map entry, where it is written.
-    pub parent_sub: Option<Cow<'a, str>>,
-    /// Bit `0x20` of the info byte.
-    pub has_parent_sub: bool,
 }
 
-impl Head<'_> {
-    const BARE: Self = Self {
-        id: ID { client: ClientID::new(0), clock: 0 },
-        content: BLOCK_GC_REF_NUMBER,
-        origin: None,
-        right_origin: None,
-        parent: Parent::Inherit,
-        parent_sub: None,
-        has_parent_sub: false,
-    };
+impl Head {
+    /// Returns the number of the content: one of the `BLOCK_` constants.
+    #[inline]
+    pub const fn content(&self) -> u8 {
+        self.info & 0x1f
+    }
+
+    /// Tells whether this is neither a collected range nor a gap.
+    #[inline]
+    pub const fn is_item(&self) -> bool {
+        self.content() != BLOCK_GC_REF_NUMBER && self.content() != BLOCK_SKIP_REF_NUMBER
+    }
+
+    /// Tells whether the parent is written: that of the others is the parent of an origin.
+    #[inline]
+    pub const fn has_parent(&self) -> bool {
+        self.is_item() && self.info & (HAS_ORIGIN | HAS_RIGHT_ORIGIN) == 0
+    }
+
+    /// Tells whether the info byte says that this is a map entry.
+    #[inline]
+    pub const fn has_parent_sub(&self) -> bool {
+        self.is_item() && self.info & HAS_PARENT_SUB != 0
+    }
 }

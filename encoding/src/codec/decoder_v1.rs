@@ -48,22 +48,20 @@ impl<'a> DecoderV1<'a> {
         Self { cursor, section: ClientBytes::NONE }
     }
 
+    /// Reads the client of the section and a number of at most 8 bytes, away from the end of the input: nearly always.
     #[inline(always)]
-    fn read_id(&mut self) -> Result<ID, Error> {
-        // The client of the section and a number of at most 8 bytes, away from the end of the input: nearly always.
+    fn quick_id(&mut self) -> Option<ID> {
         let rest = self.cursor.rest();
-        if let Some(word) = rest.first_chunk()
-            && u64::from_le_bytes(*word) & self.section.mask == self.section.word
-            && let Some((clock, len)) = decode_word(&rest[self.section.len..])
-            && let Ok(clock) = u32::try_from(clock)
-        {
-            self.cursor.next += self.section.len + len;
-            return Ok(ID::new(self.section.id, clock));
+        if u64::from_le_bytes(*rest.first_chunk()?) & self.section.mask != self.section.word {
+            return None;
         }
-        self.read_any_id()
+        let (clock, len) = decode_word(rest.get(self.section.len..)?)?;
+        let clock = u32::try_from(clock).ok()?;
+        self.cursor.next += self.section.len + len;
+        Some(ID::new(self.section.id, clock))
     }
 
-    fn read_any_id(&mut self) -> Result<ID, Error> {
+    fn read_id(&mut self) -> Result<ID, Error> {
         let client = client_id(self.cursor.read_var()?)?;
         let clock = self.cursor.read_var()?;
         Ok(ID::new(client, clock))
@@ -195,6 +193,16 @@ impl<'a> UpdateDecoder<'a> for DecoderV1<'a> {
     fn take_string_len(&mut self) -> Result<(Cow<'a, str>, u32), Error> {
         let s = self.cursor.take_str()?;
         Ok((Cow::Borrowed(s), utf16_len(s)?))
+    }
+
+    #[inline(always)]
+    fn quick_left_id(&mut self) -> Option<ID> {
+        self.quick_id()
+    }
+
+    #[inline(always)]
+    fn quick_right_id(&mut self) -> Option<ID> {
+        self.quick_id()
     }
 
     #[inline(always)]

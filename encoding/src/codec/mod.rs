@@ -292,6 +292,19 @@ pub trait UpdateDecoder<'a>: Decoder {
     /// When the bytes run out or are not UTF-8.
     fn take_string_len(&mut self) -> Result<(Cow<'a, str>, u32), Error>;
 
+    /// Reads a left id that takes no more than a look at a few bytes. `None` means only that [`Decoder::read_left_id`] has
+    /// to find out: nothing was taken then.
+    #[inline]
+    fn quick_left_id(&mut self) -> Option<ID> {
+        None
+    }
+
+    /// As [`Self::quick_left_id`], for a right id.
+    #[inline]
+    fn quick_right_id(&mut self) -> Option<ID> {
+        None
+    }
+
     /// Appends a string, which is checked to be UTF-8, to `text` and returns its length in UTF-16 units.
     ///
     /// # Errors
