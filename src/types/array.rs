@@ -93,14 +93,22 @@ pub trait Array: AsRef<Branch> + Sized {
         let (mut left, right) = list_position(store, changes, branch, index);
         let mut at = index;
         // Collected at once: values that are written where they stay are not copied one by one.
-        let values: Vec<Value> = values.into_iter().map(|value| Value::from(value.into())).collect();
+        let mut any_bytes = false;
+        let values: Vec<Value> = values
+            .into_iter()
+            .map(|value| {
+                let value = Value::from(value.into());
+                any_bytes |= is_bytes(&value);
+                value
+            })
+            .collect();
         let mut put = |store: &mut Store, left: ItemIdx, at: &mut u32, content: NewContent<'_>| {
             let len = content.len();
             let slot = list_insert_at(store, changes, branch, *at, (left, right), content);
             *at += len;
             slot
         };
-        if !values.iter().any(is_bytes) {
+        if !any_bytes {
             if !values.is_empty() {
                 put(store, left, &mut at, NewContent::Any(few(values)));
             }
