@@ -1,6 +1,7 @@
 //! A decoded update: its blocks and deletions, checked whole before anything is changed.
 //!
-//! Layout: one flat list of blocks of 52 bytes; all text in one string; clients interned per update. An update of one
+//! Layout: one flat list of blocks of 52 bytes; all text in one string, that of a section in one piece, so that it is
+//! taken over in one go; names in another; clients interned per update. An update of one
 //! keystroke allocates only its text. Decoding costs O(bytes), and memory too: no count on the wire sizes anything.
 
 use std::borrow::Cow;
@@ -86,6 +87,8 @@ pub(crate) struct Section {
     pub(crate) client: u32,
     pub(crate) first: u32,
     pub(crate) end: u32,
+    /// The text of its strings, one after the other: a range of bytes in `Update::text`.
+    pub(crate) text: (u32, u32),
 }
 
 /// A decoded update, ready to be applied, merged or written again.
@@ -95,7 +98,8 @@ pub struct Update {
     pub(crate) sections: SmallVec<[Section; 1]>,
     pub(crate) blocks: SmallVec<[UpdateBlock; 1]>,
     pub(crate) text: String,
-    /// Names of roots, keys and formats as ranges of `text`.
+    /// Names of roots, keys and formats, and where each stands.
+    pub(crate) name_text: String,
     pub(crate) names: SmallVec<[(u32, u32); 2]>,
     pub(crate) contents: SmallVec<[UpdateContent; 1]>,
     pub(crate) deletes: IdSet,
@@ -108,7 +112,7 @@ impl Update {
     /// A name by its place.
     pub(crate) fn name(&self, name: u32) -> &str {
         let (start, end) = self.names[name as usize];
-        &self.text[start as usize..end as usize]
+        &self.name_text[start as usize..end as usize]
     }
 
     /// The public form of an id.
@@ -194,6 +198,7 @@ struct Builder {
     client_id: ClientID,
     client: u32,
     first: u32,
+    first_text: u32,
     /// The section of each client, once they come out of order.
     places: FxHashMap<u32, usize>,
 }
@@ -208,6 +213,7 @@ impl Default for Builder {
             client_id: ClientID::new(0),
             client: NONE,
             first: 0,
+            first_text: 0,
         }
     }
 }
@@ -251,27 +257,34 @@ impl Builder {
     }
 
     fn name(&mut self, name: &str) -> u32 {
-        if let Some(&(start, end)) = self.update.names.last()
-            && &self.text[start as usize..end as usize] == name.as_bytes()
+        let update = &mut self.update;
+        if let Some(last) = update.names.len().checked_sub(1)
+            && update.name(last as u32) == name
         {
-            return self.update.names.len() as u32 - 1;
+            return last as u32;
         }
-        let range = self.push_str(name);
-        self.update.names.push(range);
-        self.update.names.len() as u32 - 1
+        let start = update.name_text.len() as u32;
+        update.name_text.push_str(name);
+        update.names.push((start, update.name_text.len() as u32));
+        update.names.len() as u32 - 1
     }
 
     fn begin_section(&mut self, client: ClientID) {
         self.client = self.client(client);
         self.client_id = client;
         self.first = self.update.blocks.len() as u32;
+        self.first_text = self.text.len() as u32;
     }
 
     /// Yjs: of two sections of one client the later replaces the earlier, which is left empty here. There can be two
     /// only where clients do not come in descending order.
     fn end_section(&mut self, is_in_order: bool) {
-        let section =
-            Section { client: self.client, first: self.first, end: self.update.blocks.len() as u32 };
+        let section = Section {
+            client: self.client,
+            first: self.first,
+            end: self.update.blocks.len() as u32,
+            text: (self.first_text, self.text.len() as u32),
+        };
         let sections = &mut self.update.sections;
         if !is_in_order {
             if self.places.is_empty() {

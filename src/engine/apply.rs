@@ -29,6 +29,9 @@ use crate::store::clock_list::{ClockList, Pos};
 /// what is there already.
 const BULK_MIN: usize = 1024;
 
+/// The text of a section with fewer blocks is taken over block by block.
+const WHOLE_TEXT_MIN: usize = 4;
+
 /// The blocks of an update that must wait.
 pub(crate) struct Rest {
     /// For each section what is left of it: its place and the next block.
@@ -47,7 +50,9 @@ pub(crate) fn apply_blocks(store: &mut Store, changes: &mut ChangeSet, update: &
     store.expect_clients(update.clients.len());
     let clients = update.clients.iter().map(|id| store.client_idx(*id)).collect();
     let mut run = Run::new(update, clients);
+    run.take_texts(store);
     run.all(store, changes);
+    run.return_texts(store);
     run.rest()
 }
 
@@ -192,6 +197,8 @@ struct Run<'u> {
     missing: StateVector,
     /// The item that was integrated last: often the origin of the next.
     last: ItemIdx,
+    /// Where the text of each section begins in the buffer of its client, if it was taken over in one go; else `NONE`.
+    texts: SmallVec<[u32; 4]>,
     /// Scratch for the tail of a string that is partly known.
     text: String,
 }
@@ -203,8 +210,34 @@ impl<'u> Run<'u> {
             section_of[section.client as usize] = place as u32;
         }
         let next = update.sections.iter().map(|section| section.first as usize).collect();
+        let texts = SmallVec::from_elem(NONE, update.sections.len());
         let missing = StateVector::default();
-        Self { update, clients, section_of, next, missing, last: ItemIdx::NONE, text: String::new() }
+        Self { update, clients, section_of, next, missing, last: ItemIdx::NONE, texts, text: String::new() }
+    }
+
+    /// Takes over the text of sections of which nothing is known yet, each in one piece.
+    fn take_texts(&mut self, store: &mut Store) {
+        for (place, section) in self.update.sections.iter().enumerate() {
+            let blocks = self.update.blocks_of(section);
+            let client = self.client_of(section.client);
+            if blocks.len() >= WHOLE_TEXT_MIN && blocks[0].clock == store.state(client) {
+                let text = &self.update.text[section.text.0 as usize..section.text.1 as usize];
+                self.texts[place] = store.client_mut(client).text.push_str(text);
+            }
+        }
+    }
+
+    /// Gives back the text of blocks that were parked.
+    fn return_texts(&self, store: &mut Store) {
+        for (place, section) in self.update.sections.iter().enumerate() {
+            let rest = &self.update.blocks[self.next[place]..section.end as usize];
+            if self.texts[place] != NONE
+                && let Some(string) = rest.iter().find(|block| block.kind == Kind::String)
+            {
+                let end = self.texts[place] + (string.content.0 - section.text.0);
+                store.client_mut(self.client_of(section.client)).text.truncate(end);
+            }
+        }
     }
 
     /// Yjs: `integrateStructs`. Sections are taken by descending client id.
@@ -296,7 +329,7 @@ impl<'u> Run<'u> {
         if let Some(client) = self.missing(store, client, &block) {
             return Step::Needs(client);
         }
-        self.integrate(store, changes, client, &block, state - block.clock);
+        self.integrate(store, changes, place, &block, state - block.clock);
         Step::Done
     }
 
@@ -337,10 +370,11 @@ impl<'u> Run<'u> {
         &mut self,
         store: &mut Store,
         changes: &mut ChangeSet,
-        client: ClientIdx,
+        place: usize,
         block: &UpdateBlock,
         offset: u32,
     ) {
+        let client = self.client_of(self.update.sections[place].client);
         let id = Id::new(client, block.clock + offset);
         if block.kind == Kind::Gc {
             self.last = ItemIdx::NONE;
@@ -355,7 +389,7 @@ impl<'u> Run<'u> {
         let key = if block.sub == NONE { KeyIdx::NONE } else { store.key_idx(self.update.name(block.sub)) };
         let origin = if offset > 0 { Id::new(client, id.clock - 1) } else { self.id(block.origin) };
         let right_origin = self.id(block.right_origin);
-        let (flags, content) = self.store_content(store, client, block, offset);
+        let (flags, content) = self.store_content(store, place, block, offset);
         let len = block.len - offset;
         let item = Item { id, len, origin, right_origin, content, flags, ..Item::EMPTY };
         self.last = integrate(store, changes, item, parent, key, self.last);
@@ -365,11 +399,21 @@ impl<'u> Run<'u> {
     fn store_content(
         &mut self,
         store: &mut Store,
-        client: ClientIdx,
+        place: usize,
         block: &UpdateBlock,
         offset: u32,
     ) -> (Flags, u32) {
+        let section = &self.update.sections[place];
+        let client = self.client_of(section.client);
         match block.kind {
+            Kind::String if self.texts[place] != NONE => {
+                assert_eq!(offset, 0, "nothing was known of {client:?} before {block:?}");
+                let mut flags = Flags::new(Kind::String);
+                if block.ascii {
+                    flags.set(Flags::ASCII);
+                }
+                (flags, self.texts[place] + (block.content.0 - section.text.0))
+            }
             Kind::Deleted => {
                 let mut flags = Flags::new(Kind::Deleted);
                 flags.set(Flags::DELETED);

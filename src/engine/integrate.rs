@@ -58,7 +58,7 @@ pub(crate) fn integrate(
     };
     let Some((parent, key)) = parent_of(store, parent, key, left, right) else {
         let (id, len) = (item.id, item.len);
-        discard_content(store, &item);
+        discard_content(store, item);
         integrate_collected(store, changes, id, len);
         return ItemIdx::NONE;
     };
@@ -69,7 +69,8 @@ pub(crate) fn integrate(
     let left = if first == right || (left.is_none() && right.is_some() && store.items[right].left.is_none()) {
         left
     } else {
-        resolve(store, &item, (parent, key), left, (first, right))
+        let origins = (item.origin, item.right_origin);
+        resolve(store, item.id.client, origins, (parent, key), left, (first, right))
     };
     let right = match left.some() {
         Some(left) => store.items[left].right,
@@ -87,10 +88,11 @@ pub(crate) fn integrate(
 }
 
 /// Lets the content of an item go that gets no place.
-fn discard_content(store: &mut Store, item: &Item) {
+#[cold]
+fn discard_content(store: &mut Store, item: Item) {
     match item.kind() {
         Kind::Deleted => {}
-        Kind::String => store.drop_text(item.id.client, item.content, store.text_end(item)),
+        Kind::String => store.drop_text(item.id.client, item.content, store.text_end(&item)),
         Kind::Type => {
             if let Content::Type(branch) = store.contents.take(item.content) {
                 store.branches.free(branch);
@@ -173,15 +175,16 @@ fn first_of(store: &Store, parent: BranchIdx, key: KeyIdx) -> ItemIdx {
 /// YATA: the left neighbour of an item among those that others inserted between its origins, from `first` to `right`.
 fn resolve(
     store: &mut Store,
-    incoming: &Item,
+    client: ClientIdx,
+    (origin, right_origin): (Id, Id),
     place: (BranchIdx, KeyIdx),
     left: ItemIdx,
     (first, right): (ItemIdx, ItemIdx),
 ) -> ItemIdx {
     if let Some(right) = right.some() {
         let next = &store.items[right];
-        if next.id.client == incoming.id.client
-            && next.origin == incoming.origin
+        if next.id.client == client
+            && next.origin == origin
             && (next.parent, next.key()) == place
             && next.flags.has(Flags::LEFT_CHOSEN)
         {
@@ -207,16 +210,16 @@ fn resolve(
         }
         scan.stamps[slot.get()] = scan.tick;
         let other = &store.items[slot];
-        if other.origin == incoming.origin {
-            if precedes(store, other.id.client, incoming.id.client) {
+        if other.origin == origin {
+            if precedes(store, other.id.client, client) {
                 chosen = slot;
                 in_conflict = scan.tick + 1;
-            } else if other.right_origin == incoming.right_origin {
+            } else if other.right_origin == right_origin {
                 break;
             }
         } else if other.origin.is_some() {
-            let origin = store.item_at(other.origin);
-            let stamp = scan.stamps.get(origin.get()).copied().unwrap_or(0);
+            let before = store.item_at(other.origin);
+            let stamp = scan.stamps.get(before.get()).copied().unwrap_or(0);
             if stamp < begin {
                 break;
             }

@@ -106,7 +106,9 @@ pub(crate) fn place(store: &mut Store, changes: &mut ChangeSet, mut item: Item) 
     item.flags.set(Flags::LEFT_CHOSEN);
     let client = item.id.client;
     changes.note_before(client, item.id.clock);
-    assert_eq!(store.state(client), item.id.clock, "I1: {item:?} does not follow the blocks of its client");
+    // Here and below no reference to `item` leaves: then it is written into its slot field by field, never to the stack.
+    let (state, clock) = (store.state(client), item.id.clock);
+    assert_eq!(state, clock, "I1: an item does not follow the blocks of its client {client:?}");
     store.client_mut(client).next =
         item.id.clock.checked_add(item.len).expect("clocks are checked on arrival");
     let slot = store.items.alloc(item);
@@ -136,6 +138,7 @@ pub(crate) fn place(store: &mut Store, changes: &mut ChangeSet, mut item: Item) 
 }
 
 /// Ties the links of both neighbours and of the parent.
+#[inline(always)]
 fn link(store: &mut Store, bulk: bool, item: &Item, slot: ItemIdx, key: KeyIdx) {
     if item.left.is_some() {
         store.items[item.left].right = slot;
@@ -169,11 +172,12 @@ fn link(store: &mut Store, bulk: bool, item: &Item, slot: ItemIdx, key: KeyIdx) 
 }
 
 /// What content does when its item gets its place.
+#[inline(always)]
 fn content_placed(store: &mut Store, changes: &mut ChangeSet, item: &Item, slot: ItemIdx) {
     match item.kind() {
         Kind::Deleted => changes.delete(item.id, item.len),
         Kind::Type => {
-            let Content::Type(branch) = *store.boxed(item) else { unreachable!("{item:?} is a type") };
+            let Content::Type(branch) = *store.boxed(item) else { unreachable!("{slot:?} is a type") };
             store.branches[branch].item = slot;
             link_placed(store, changes, branch);
         }

@@ -3,7 +3,7 @@
 //! Widths count in the document's offset kind; `len` of an item always counts UTF-16 units or elements. For ASCII,
 //! which is most text, both are the same and nothing is looked up.
 
-use super::{OffsetKind, Store};
+use super::{Client, OffsetKind, Store};
 use crate::block::content::Content;
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx, KeyIdx};
 use crate::block::item::{Flags, Item, Kind};
@@ -13,14 +13,29 @@ use yatta_encoding::Value;
 /// Text buffers with less garbage than this are never compacted.
 const COMPACT_MIN: usize = 64 * 1024;
 
+/// The byte after the last one of a string item in the buffer of its client.
+#[inline]
+fn text_end(clients: &[Client], item: &Item) -> u32 {
+    if item.flags.has(Flags::ASCII) {
+        return item.content + item.len;
+    }
+    clients[item.id.client.get()].text.byte_at(item.content, item.len).0
+}
+
+/// As [`Store::width`], for a caller that has borrowed other parts of the store.
+#[inline]
+pub(super) fn width(clients: &[Client], offset_kind: OffsetKind, item: &Item) -> u32 {
+    if offset_kind == OffsetKind::Utf16 || item.kind() != Kind::String || item.flags.has(Flags::ASCII) {
+        return item.len;
+    }
+    text_end(clients, item) - item.content
+}
+
 impl Store {
     /// The byte after the last one of a string item in the buffer of its client.
     #[inline]
     pub(crate) fn text_end(&self, item: &Item) -> u32 {
-        if item.flags.has(Flags::ASCII) {
-            return item.content + item.len;
-        }
-        self.client(item.id.client).text.byte_at(item.content, item.len).0
+        text_end(&self.clients, item)
     }
 
     /// The text of a string item.
@@ -48,13 +63,7 @@ impl Store {
     /// The length of the content in the document's offset kind, deleted or not.
     #[inline]
     pub(crate) fn width(&self, item: &Item) -> u32 {
-        if self.offset_kind == OffsetKind::Utf16
-            || item.kind() != Kind::String
-            || item.flags.has(Flags::ASCII)
-        {
-            return item.len;
-        }
-        self.text_end(item) - item.content
+        width(&self.clients, self.offset_kind, item)
     }
 
     /// What the item adds to the length of its parent.

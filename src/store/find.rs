@@ -2,6 +2,7 @@
 //!
 //! Order of attempts: the search marker and its neighbours, then the position tree, then (a short sequence) a walk.
 
+use super::content::width;
 use super::{Store, TreeRead};
 use crate::block::index::{BranchIdx, ItemIdx};
 use crate::block::item::Item;
@@ -118,14 +119,16 @@ impl Store {
 
     /// Builds the position tree of a sequence anew.
     pub(crate) fn build_tree(&mut self, branch: BranchIdx) {
-        let mut order = Vec::with_capacity(self.branches[branch].items as usize);
-        let mut at = self.branches[branch].start;
-        while let Some(slot) = at.some() {
-            let item = &self.items[slot];
-            order.push((slot, self.visible_width(item)));
+        let node = &self.branches[branch];
+        let (count, mut at) = (node.items as usize, node.start);
+        let (clients, kind) = (&self.clients, self.offset_kind);
+        let mut view = Self::tree_view(&mut self.items, &self.contents);
+        let tree = Tree::build(&mut view, count, |view| {
+            let slot = at.some()?;
+            let item = view.item(slot);
             at = item.right;
-        }
-        let tree = Tree::build(&mut Self::tree_view(&mut self.items, &self.contents), order.into_iter());
+            Some((slot, if item.is_visible() { width(clients, kind, item) } else { 0 }))
+        });
         self.branches[branch].tree = Some(Box::new(tree));
     }
 

@@ -248,6 +248,13 @@ pub(crate) struct TreeView<'a> {
     contents: &'a Contents,
 }
 
+impl TreeView<'_> {
+    #[inline]
+    pub(crate) fn item(&self, slot: ItemIdx) -> &Item {
+        &self.items[slot]
+    }
+}
+
 impl tree::Entries for TreeView<'_> {
     #[inline]
     fn leaf(&self, item: ItemIdx) -> LeafIdx {

@@ -19,11 +19,15 @@ pub(super) enum Side {
 }
 
 impl Tree {
-    /// Builds a tree bottom-up from items in sequence order with their widths. O(n).
-    pub(crate) fn build(entries: &mut impl Entries, items: impl Iterator<Item = (ItemIdx, u32)>) -> Self {
+    /// Builds a tree bottom-up from about `count` items in sequence order with their widths, as `next` finds them. O(n).
+    pub(crate) fn build<E: Entries>(
+        entries: &mut E,
+        count: usize,
+        mut next: impl FnMut(&E) -> Option<(ItemIdx, u32)>,
+    ) -> Self {
         let mut tree = Self::new();
-        tree.leaves.reserve_exact(items.size_hint().0.div_ceil(LEAF_FILL));
-        for (item, width) in items {
+        tree.leaves.reserve_exact(count.div_ceil(LEAF_FILL));
+        while let Some((item, width)) = next(entries) {
             if tree.leaves.last().is_none_or(|leaf| leaf.len() == LEAF_FILL) {
                 push_tight(&mut tree.leaves, Leaf::new(0));
             }

@@ -192,7 +192,8 @@ fn built_trees_can_be_edited() {
             let entry = model.new_item();
             model.list.push(entry);
         }
-        model.tree = Tree::build(&mut model.items, model.list.iter().copied());
+        let mut list = model.list.iter().copied();
+        model.tree = Tree::build(&mut model.items, model.list.len(), |_| list.next());
         model.check();
         model.check_order();
         for _ in 0..50 {
@@ -276,7 +277,8 @@ fn nothing_is_stored_for_marks_where_there_are_none() {
 fn check_sees_a_wrong_width() {
     let mut items = Items::default();
     let list: Vec<_> = (0..3).map(|_| (items.add(KeyIdx::NONE), 2)).collect();
-    let tree = Tree::build(&mut items, list.iter().copied());
+    let mut entries = list.iter().copied();
+    let tree = Tree::build(&mut items, list.len(), |_| entries.next());
     tree.check(&items, list.iter().map(|&(item, width)| (item, if item.0 == 1 { 3 } else { width })));
 }
 
@@ -285,7 +287,8 @@ fn check_sees_a_wrong_width() {
 fn check_sees_a_mark_that_was_not_told() {
     let mut items = Items::default();
     let list: Vec<_> = (0..30).map(|at| (items.add(KeyIdx(at % 3)), 0)).collect();
-    let tree = Tree::build(&mut items, list.iter().copied());
+    let mut entries = list.iter().copied();
+    let tree = Tree::build(&mut items, list.len(), |_| entries.next());
     items.mark[29] = KeyIdx(7);
     tree.check(&items, list.iter().copied());
 }
