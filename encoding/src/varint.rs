@@ -70,23 +70,44 @@ impl<T: Sized + Copy> Signed<T> {
     }
 }
 
+/// Numbers below this take at most 8 bytes.
+const WORD_MAX: u64 = 1 << 56;
+
+/// Encodes a number below [`WORD_MAX`] into the low bytes of a word, and counts them: the reverse of [`decode_word`]. No
+/// branch depends on the number, of which nobody can guess the length.
 #[inline]
-fn write_u64<W: Write>(mut value: u64, w: &mut W) {
+pub(crate) fn encode_word(value: u64) -> (u64, usize) {
+    debug_assert!(value < WORD_MAX, "{value} takes more than 8 bytes");
+    let len = (u64::BITS - (value | 1).leading_zeros()).div_ceil(7);
+    // The 7-bit groups are pulled apart: by 28, by 14, by 7 bits.
+    let mut word = (value & 0x0000_0000_0fff_ffff) | ((value & 0x00ff_ffff_f000_0000) << 4);
+    word = (word & 0x0000_3fff_0000_3fff) | ((word & 0x0fff_c000_0fff_c000) << 2);
+    word = (word & 0x007f_007f_007f_007f) | ((word & 0x3f80_3f80_3f80_3f80) << 1);
+    // All bytes but the last say that more follow.
+    let more = 0x8080_8080_8080_8080 & (u64::MAX >> (u64::BITS - 8 * len) >> 8);
+    (word | more, len as usize)
+}
+
+#[inline]
+fn write_u64<W: Write>(value: u64, w: &mut W) {
     if value < 0x80 {
         return w.write_u8(value as u8);
     }
-    let mut bytes = [0; 10];
-    let mut len = 0;
-    for byte in &mut bytes {
-        len += 1;
-        *byte = (value as u8 & 0x7f) | 0x80;
-        value >>= 7;
-        if value == 0 {
-            *byte &= 0x7f;
-            break;
-        }
+    if value < WORD_MAX {
+        let (word, len) = encode_word(value);
+        return w.write_few(&word.to_le_bytes(), len);
     }
-    w.write_all(&bytes[..len]);
+    write_long(value, w);
+}
+
+/// Writes a number byte by byte.
+#[cold]
+fn write_long<W: Write>(mut value: u64, w: &mut W) {
+    while value >= 0x80 {
+        w.write_u8(value as u8 | 0x80);
+        value >>= 7;
+    }
+    w.write_u8(value as u8);
 }
 
 /// Reads an unsigned number byte by byte.
@@ -135,8 +156,13 @@ fn write_i64<W: Write>(magnitude: u64, is_negative: bool, w: &mut W) {
     if magnitude < 0x40 {
         return w.write_u8(sign | magnitude as u8);
     }
-    w.write_u8(0x80 | sign | (magnitude as u8 & 0x3f));
-    write_u64(magnitude >> 6, w);
+    let (first, high) = (0x80 | sign | (magnitude as u8 & 0x3f), magnitude >> 6);
+    if high < WORD_MAX >> 7 {
+        let (word, len) = encode_word(high);
+        return w.write_few(&(word << 8 | u64::from(first)).to_le_bytes(), len + 1);
+    }
+    w.write_u8(first);
+    write_u64(high, w);
 }
 
 /// Reads the magnitude and the sign of a number.

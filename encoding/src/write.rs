@@ -15,6 +15,16 @@ pub trait Write: Sized {
         self.write_all(&[value]);
     }
 
+    /// Writes the first `len` of a few bytes. Where it can, it copies all and takes the rest back: a copy of fixed size is
+    /// a few instructions, one of any size a call.
+    ///
+    /// # Panics
+    /// If `len` is above `N`.
+    #[inline]
+    fn write_few<const N: usize>(&mut self, bytes: &[u8; N], len: usize) {
+        self.write_all(&bytes[..len]);
+    }
+
     /// Appends two bytes, the least significant first.
     fn write_u16(&mut self, num: u16) {
         self.write_all(&num.to_le_bytes());
@@ -86,5 +96,13 @@ impl Write for Vec<u8> {
     #[inline]
     fn write_u8(&mut self, value: u8) {
         self.push(value);
+    }
+
+    #[inline]
+    fn write_few<const N: usize>(&mut self, bytes: &[u8; N], len: usize) {
+        assert!(len <= N, "{len} of {N} bytes");
+        let end = self.len() + len;
+        self.extend_from_slice(bytes);
+        self.truncate(end);
     }
 }

@@ -72,6 +72,19 @@ impl Kind {
     }
 }
 
+/// The kinds that are [`Kind::is_countable`], a bit each.
+const COUNTABLE: u32 = {
+    let mut bits = 0;
+    let mut at = 0;
+    while at < Kind::ALL.len() {
+        if Kind::ALL[at].is_countable() {
+            bits |= 1 << Kind::ALL[at] as u32;
+        }
+        at += 1;
+    }
+    bits
+};
+
 /// The kind of an item and its state bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flags(u32);
@@ -120,6 +133,12 @@ impl Flags {
     #[inline]
     pub(crate) const fn kind(self) -> Kind {
         Kind::ALL[(self.0 & Self::KIND) as usize % Kind::ALL.len()]
+    }
+
+    /// As `kind() == kind`, without a look at the table.
+    #[inline]
+    pub(crate) const fn is(self, kind: Kind) -> bool {
+        self.0 & Self::KIND == kind as u32
     }
 
     #[inline]
@@ -198,13 +217,14 @@ impl Item {
     /// Whether the item counts for the length of its parent.
     #[inline]
     pub(crate) const fn is_visible(&self) -> bool {
-        !self.is_deleted() && self.kind().is_countable()
+        // Countable kinds as bits, so that nothing branches on the kind.
+        !self.is_deleted() && COUNTABLE >> (self.flags.0 & Flags::KIND) & 1 != 0
     }
 
     /// An item of a list or map, not a collected range or a gap.
     #[inline]
     pub(crate) const fn is_item(&self) -> bool {
-        !matches!(self.kind(), Kind::Gc | Kind::Skip)
+        !self.flags.is(Kind::Gc) && !self.flags.is(Kind::Skip)
     }
 
     /// The key, if this is a map entry.

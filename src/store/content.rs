@@ -25,7 +25,7 @@ fn text_end(clients: &[Client], item: &Item) -> u32 {
 /// As [`Store::width`], for a caller that has borrowed other parts of the store.
 #[inline]
 pub(super) fn width(clients: &[Client], offset_kind: OffsetKind, item: &Item) -> u32 {
-    if offset_kind == OffsetKind::Utf16 || item.kind() != Kind::String || item.flags.has(Flags::ASCII) {
+    if offset_kind == OffsetKind::Utf16 || !item.flags.is(Kind::String) || item.flags.has(Flags::ASCII) {
         return item.len;
     }
     text_end(clients, item) - item.content

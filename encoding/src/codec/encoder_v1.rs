@@ -75,6 +75,11 @@ impl Write for EncoderV1 {
     fn write_u8(&mut self, value: u8) {
         self.buf.push(value);
     }
+
+    #[inline]
+    fn write_few<const N: usize>(&mut self, bytes: &[u8; N], len: usize) {
+        self.buf.write_few(bytes, len);
+    }
 }
 
 impl Encoder for EncoderV1 {

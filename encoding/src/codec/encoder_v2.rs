@@ -55,6 +55,7 @@ impl EncoderV2 {
 
     /// Appends what was written to `out` and starts anew, keeping the memory of all columns.
     pub fn finish_into(&mut self, out: &mut Vec<u8>) {
+        out.reserve(self.size());
         out.write_u8(0); // the feature flag, of which no bit has a meaning yet
         out.write_buf(self.key_clock.finish());
         out.write_buf(self.client.finish());
@@ -68,6 +69,17 @@ impl EncoderV2 {
         out.write_all(&self.rest);
         self.clear();
     }
+
+    /// At least the bytes of the whole.
+    fn size(&mut self) -> usize {
+        const LENGTHS: usize = 10 * 12;
+        let clocks = [&mut self.key_clock, &mut self.left_clock, &mut self.right_clock];
+        let clocks: usize = clocks.into_iter().map(|column| column.finish().len()).sum();
+        let numbers = [&mut self.client, &mut self.type_ref, &mut self.len];
+        let numbers: usize = numbers.into_iter().map(|column| column.finish().len()).sum();
+        let bytes = self.info.finish().len() + self.parent_info.finish().len();
+        clocks + numbers + bytes + self.string.size() + self.rest.len() + LENGTHS
+    }
 }
 
 impl Write for EncoderV2 {
@@ -79,6 +91,11 @@ impl Write for EncoderV2 {
     #[inline]
     fn write_u8(&mut self, value: u8) {
         self.rest.push(value);
+    }
+
+    #[inline]
+    fn write_few<const N: usize>(&mut self, bytes: &[u8; N], len: usize) {
+        self.rest.write_few(bytes, len);
     }
 
     /// Writes to the string column.

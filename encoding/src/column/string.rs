@@ -31,6 +31,11 @@ impl StringWriter {
         self.lengths.write(u64::from(utf16_len));
     }
 
+    /// Counts the bytes of the column.
+    pub(crate) fn size(&mut self) -> usize {
+        self.joined.len() + self.lengths.finish().len()
+    }
+
     /// Writes the whole column, preceded by its length in bytes, to `out`.
     pub fn finish_into(&mut self, out: &mut Vec<u8>) {
         let lengths = self.lengths.finish();
