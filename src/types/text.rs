@@ -214,9 +214,9 @@ pub trait Text: AsRef<Branch> + Sized {
         self.format_padded(txn, index, len, attributes);
     }
 
-    /// As [`Self::format`], but where the range reaches beyond the end of the text, line breaks are appended to fill it, as
-    /// `YText.format` of Yjs does for Quill. At the end of the text nothing happens. Cost O(log n + items within + line
-    /// breaks).
+    /// As [`Self::format`] (in the document's offset kind), but where the range reaches beyond the end of the text, line
+    /// breaks are appended to fill it, as `YText.format` of Yjs does for Quill. At the end of the text nothing happens.
+    /// Cost O(log n + items within + line breaks).
     fn format_padded(&self, txn: &mut TransactionMut<'_>, index: u32, len: u32, attributes: Attrs) {
         let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
         let attributes = attributes_in(txn, Some(&attributes));
