@@ -16,7 +16,7 @@ use yatta::undo::UndoManager;
 use yatta::updates::decoder::Decode;
 use yatta::{
     Any, Array, ClientID, Doc, EditError, GetString, Map, MapPrelim, Observable, ReadTxn, StateVector, Text,
-    Transact, TransactionAcqError, Update, WriteTxn,
+    ToJson, Transact, TransactionAcqError, Update, WriteTxn,
 };
 
 /// The words of a panic.
@@ -183,4 +183,47 @@ fn handles_outlive_what_they_stand_for() {
     drop(doc);
     inner.observe("key", |_, _| {});
     assert!(inner.unobserve("key"));
+}
+
+/// An update of one client: an array in the root `a`, in that an array, and so on.
+fn nested_arrays(depth: u32) -> Vec<u8> {
+    let mut update = Vec::new();
+    let var = |update: &mut Vec<u8>, mut value: u32| {
+        while value >= 0x80 {
+            update.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        update.push(value as u8);
+    };
+    update.push(1);
+    var(&mut update, depth);
+    update.extend([1, 0]);
+    update.extend([7, 1, 1, b'a', 0]);
+    for parent in 0..depth - 1 {
+        update.extend([7, 0, 1]);
+        var(&mut update, parent);
+        update.push(0);
+    }
+    update.push(0);
+    update
+}
+
+#[test]
+fn types_nested_deeper_than_the_stack_are_read_as_far_as_a_value_may_be_deep() {
+    let depth_of = |mut json: Any| {
+        let mut depth = 0;
+        while let Any::Array(inner) = &json {
+            depth += 1;
+            let Some(first) = inner.first().cloned() else { break };
+            json = first;
+        }
+        depth
+    };
+    for (depth, expected) in [(3, 4), (1000, 1001), (200_000, 3584)] {
+        let update = Update::decode_v1(&nested_arrays(depth)).expect("an update");
+        let doc = Doc::new();
+        let array = doc.get_or_insert_array("a");
+        doc.transact_mut().apply_update(update).expect("nothing is missing");
+        assert_eq!(depth_of(array.to_json(&doc.transact())), expected, "{depth} arrays in the root");
+    }
 }

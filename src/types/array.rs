@@ -277,7 +277,7 @@ impl<B: Borrow<T>, T: ReadTxn> Iterator for ArrayIter<B, T> {
 
 impl ToJson for ArrayRef {
     fn to_json<T: ReadTxn>(&self, txn: &T) -> Any {
-        Any::Array(self.iter(txn).map(|value| value.to_json(txn)).collect())
+        super::json::json_of(txn, Out::YArray(self.clone()))
     }
 }
 

@@ -284,7 +284,7 @@ impl<T: ReadTxn> Iterator for MapIntoIter<'_, T> {
 
 impl ToJson for MapRef {
     fn to_json<T: ReadTxn>(&self, txn: &T) -> Any {
-        Any::Map(self.iter(txn).map(|(key, value)| (key.to_owned(), value.to_json(txn))).collect())
+        super::json::json_of(txn, Out::YMap(self.clone()))
     }
 }
 

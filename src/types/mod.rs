@@ -11,6 +11,7 @@ pub mod exact;
 mod input;
 mod item;
 pub(crate) mod iter;
+mod json;
 pub mod map;
 mod out;
 mod prelim;

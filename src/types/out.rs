@@ -203,20 +203,7 @@ impl std::fmt::Display for Out {
 
 impl ToJson for Out {
     fn to_json<T: ReadTxn>(&self, txn: &T) -> Any {
-        use super::GetString;
-        match self {
-            Self::Any(any) => any.clone(),
-            Self::YText(text) => Any::from(text.get_string(txn)),
-            Self::YArray(array) => array.to_json(txn),
-            Self::YMap(map) => map.to_json(txn),
-            Self::YXmlElement(node) => Any::from(node.get_string(txn)),
-            Self::YXmlFragment(node) => Any::from(node.get_string(txn)),
-            Self::YXmlText(node) => Any::from(node.get_string(txn)),
-            Self::YDoc(doc) => super::subdoc::guid_to_json(doc),
-            #[cfg(feature = "weak")]
-            Self::YWeakLink(_) => Any::Undefined,
-            Self::UndefinedRef(_) => Any::Undefined,
-        }
+        super::json::json_of(txn, self.clone())
     }
 }
 
