@@ -2,7 +2,7 @@
 //!
 //! All walk the blocks once, front to back. As in Yjs, what they write says a little less than what they
 //! read: the bit of the info byte for "value of a key" is lost on items that have an origin. Differs from Yjs: an update
-//! whose sections are out of order is read as a document reads it (see [`order`]), where Yjs loses a part of it.
+//! whose sections are out of order is read as a document reads it (see `order`), where Yjs loses a part of it.
 
 mod convert;
 mod decoded;

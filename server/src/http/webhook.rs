@@ -1,6 +1,6 @@
 //! Tells another server that documents changed: debounced, signed, tried again.
 //!
-//! A change is reported when a document was quiet for [`Options::debounce`], and at the latest after [`LONGEST`] of
+//! A change is reported when a document was quiet for [`Options::debounce`], and at the latest after `LONGEST` of
 //! going on. The body is JSON: `{"event":"change","document":…,"at":…}`; the header `x-yatta-signature` is
 //! `sha256=` and the HMAC of the body with the shared secret, in hexadecimal. Hooks tell that something changed, not what: the
 //! receiver asks the API. What is not delivered after all tries is counted and logged; nothing of it is kept over a restart.
