@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use common::{server_with, settings};
+use common::{server_on, server_with, settings};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
@@ -54,7 +54,7 @@ async fn run(scenario: &str, server: Server, argument: &str, patience: u64) {
 async fn scenario(name: &str) {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(SqliteStore::open(folder.path(), Durability::Full).unwrap());
-    let server = server_with(Limits::default(), store, Arc::new(Open)).await;
+    let server = server_on(store).await;
     run(name, server, "", 60).await;
 }
 
@@ -128,7 +128,7 @@ async fn clients_come_back_to_a_restarted_server() {
     let folder = tempfile::tempdir().unwrap();
     let store =
         || -> Arc<dyn Store> { Arc::new(SqliteStore::open(folder.path(), Durability::Full).unwrap()) };
-    let server = server_with(Limits::default(), store(), Arc::new(Open)).await;
+    let server = server_on(store()).await;
     let address = server.address();
     let mut child = node("reconnect", &server, "");
     let mut said = BufReader::new(child.stdout.take().unwrap()).lines();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use common::{Came, Client, Raw, eventually, server_with, settings};
+use common::{Came, Client, Raw, eventually, server_on, settings};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -252,7 +252,7 @@ async fn the_api_is_off_without_a_token_and_open_on_demand() {
 #[tokio::test(flavor = "multi_thread")]
 async fn health_and_metrics() {
     let store = Arc::new(FaultyStore::new(Arc::new(MemoryStore::new())));
-    let server = server_with(Limits::default(), Arc::clone(&store) as Arc<dyn Store>, Arc::new(Open)).await;
+    let server = server_on(Arc::clone(&store) as Arc<dyn Store>).await;
     let get = async |path: &str| {
         let answer = reqwest::get(format!("http://{}{path}", server.address())).await.unwrap();
         (answer.status().as_u16(), answer.text().await.unwrap())

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use common::{Came, Client, Raw, eventually, server, server_with};
+use common::{Came, Client, Raw, eventually, server, server_on, server_with};
 use yatta::Doc;
 use yatta_server::Server;
 use yatta_server::auth::Open;
@@ -136,7 +136,7 @@ async fn presence_leaves_with_its_owner_only() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_echo_waits_for_the_disk() {
     let (store, _) = patient_store();
-    let server = server_with(Limits::default(), Arc::clone(&store) as Arc<dyn Store>, Arc::new(Open)).await;
+    let server = server_on(Arc::clone(&store) as Arc<dyn Store>).await;
     let mut a = Raw::connect(&server, "room").await;
     let mut b = Raw::connect(&server, "room").await;
     for client in [&mut a, &mut b] {
@@ -221,7 +221,7 @@ async fn a_failed_load_refuses_and_writes_nothing() {
     let name = RoomName::new("room").unwrap();
     let log = memory.load(&name).unwrap().log;
     memory.append(&log, bytes::Bytes::copy_from_slice(&HI[3..]), Box::new(|result| result.unwrap()));
-    let server = server_with(Limits::default(), Arc::clone(&store) as Arc<dyn Store>, Arc::new(Open)).await;
+    let server = server_on(Arc::clone(&store) as Arc<dyn Store>).await;
     store.faults().load.store(true, Ordering::SeqCst);
     for _ in 0..3 {
         let mut client = Raw::connect(&server, "room").await;
@@ -246,7 +246,7 @@ async fn damaged_bytes_in_the_store_are_a_failed_load() {
     let (store, memory) = patient_store();
     let log = memory.load(&RoomName::new("room").unwrap()).unwrap().log;
     memory.append(&log, bytes::Bytes::from_static(&[1, 2, 3]), Box::new(|result| result.unwrap()));
-    let server = server_with(Limits::default(), store, Arc::new(Open)).await;
+    let server = server_on(store).await;
     let mut client = Raw::connect(&server, "room").await;
     client.send(&[0, 0, 1, 0][..]).await;
     assert_eq!(client.close_code().await, 1011);
@@ -256,7 +256,7 @@ async fn damaged_bytes_in_the_store_are_a_failed_load() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_write_sends_all_away_and_nothing_is_acknowledged() {
     let (store, _) = patient_store();
-    let server = server_with(Limits::default(), Arc::clone(&store) as Arc<dyn Store>, Arc::new(Open)).await;
+    let server = server_on(Arc::clone(&store) as Arc<dyn Store>).await;
     let mut a = Client::join(&server, "room").await;
     let mut b = Client::join(&server, "room").await;
     a.type_text("kept. ").await;
@@ -283,7 +283,7 @@ async fn two_hundred_first_joins_load_once() {
     let log = memory.load(&RoomName::new("room").unwrap()).unwrap().log;
     memory.append(&log, bytes::Bytes::copy_from_slice(&HI[3..]), Box::new(|result| result.unwrap()));
     store.faults().slow_load.store(100, Ordering::SeqCst);
-    let server = server_with(Limits::default(), Arc::clone(&store) as Arc<dyn Store>, Arc::new(Open)).await;
+    let server = server_on(Arc::clone(&store) as Arc<dyn Store>).await;
     let server = Arc::new(server);
     let mut joins = tokio::task::JoinSet::new();
     for _ in 0..200 {

@@ -34,8 +34,13 @@ pub async fn server_with(limits: Limits, store: Arc<dyn Store>, auth: Arc<dyn Au
     Server::with(settings(), limits, store, auth).await.unwrap()
 }
 
+/// A server that keeps its documents in `store` and admits everybody.
+pub async fn server_on(store: Arc<dyn Store>) -> Server {
+    server_with(Limits::default(), store, Arc::new(Open)).await
+}
+
 pub async fn server() -> Server {
-    server_with(Limits::default(), Arc::new(MemoryStore::new()), Arc::new(Open)).await
+    server_on(Arc::new(MemoryStore::new())).await
 }
 
 /// A client that speaks frames.

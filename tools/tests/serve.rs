@@ -1,11 +1,11 @@
-//! A server in a process of its own that is killed: whatever it acknowledged is there afterwards.
+//! `yatta serve` is killed: whatever it acknowledged is there afterwards.
 //!
-//! The process is this test program again, running `serve_in_a_process`. `ROUNDS=50 cargo test -p yatta-server --test crash`
-//! for more rounds than CI has time for.
+//! `ROUNDS=50 cargo test -p yatta-tools --test serve` for more rounds than CI has time for.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![cfg(unix)]
 
+#[path = "../../server/tests/common/mod.rs"]
 mod common;
 
 use std::collections::{HashSet, VecDeque};
@@ -17,29 +17,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Came, Client, PATIENCE, Raw, settings};
+use common::{Came, Client, PATIENCE, Raw};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use yatta::updates::decoder::Decode;
 use yatta::updates::encoder::Encode;
 use yatta::{Doc, ReadTxn, Transact};
-use yatta_server::Config;
 use yatta_server::wire::{self, Message};
-
-const FOLDER: &str = "YATTA_TEST_FOLDER";
-
-#[test]
-#[ignore = "not a test: the server that the others start"]
-fn serve_in_a_process() {
-    let Ok(folder) = std::env::var(FOLDER) else { return };
-    // An acknowledgement is worth something only with a rate that lets many be on their way.
-    let config = Config { data_dir: Some(folder.into()), max_rate: Some(0), ..settings() };
-    if let Err(error) = yatta_server::server::run(config) {
-        eprintln!("{error}");
-        std::process::exit(1);
-    }
-    std::process::exit(0);
-}
 
 struct Process {
     child: Child,
@@ -48,9 +32,10 @@ struct Process {
 
 impl Process {
     fn start(folder: &Path) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "serve_in_a_process", "--nocapture"])
-            .env(FOLDER, folder)
+        // An acknowledgement is worth something only with a rate that lets many be on their way.
+        let mut child = Command::new(env!("CARGO_BIN_EXE_yatta"))
+            .args(["serve", "--listen", "127.0.0.1:0", "--drain", "5", "--max-rate", "0", "--data-dir"])
+            .arg(folder)
             .env("NO_COLOR", "1")
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
