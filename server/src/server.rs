@@ -1,5 +1,6 @@
 //! A server from its settings, from the first listen to the last write (the top).
 
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -230,7 +231,10 @@ fn start_log(config: &Config) -> Result<(), String> {
     }
     let filter = config.log.as_deref().unwrap_or("info");
     let filter = tracing_subscriber::EnvFilter::try_new(filter).map_err(|error| error.to_string())?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
     if config.log_json.unwrap_or_default() {
         log.json().init();
     } else {

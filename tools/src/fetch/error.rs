@@ -66,15 +66,17 @@ impl Reason {
         match self {
             Self::Http(error) if error.is_timeout() => {
                 "The server is slow or out of reach: try later, set HTTPS_PROXY if you need a proxy, or give a \
-                 copy with --from DIR"
+                 copy with `yatta fetch-traces --from DIR`"
             }
             Self::Http(_) | Self::Truncated { .. } => {
-                "Check the network (HTTPS_PROXY is honoured), try later, or give a copy with --from DIR"
+                "Check the network (HTTPS_PROXY is honoured), try later, or give a copy with `yatta fetch-traces --from DIR`"
             }
             Self::Status(status) if status.is_client_error() => {
                 "The source has no such file, or does not let you have it: check --from"
             }
-            Self::Status(_) => "The server has a problem: try later, or give a copy with --from DIR",
+            Self::Status(_) => {
+                "The server has a problem: try later, or give a copy with `yatta fetch-traces --from DIR`"
+            }
             Self::TooLarge { .. } | Self::WrongHash { .. } => {
                 "This is another version, or something on the way changed it: use another source (--from); \
                  nothing was written"

@@ -115,12 +115,27 @@ async fn load(args: &Args) -> Result<Report, Box<dyn std::error::Error>> {
             tokio::time::sleep(pause).await;
         }
     }
-    // A connection that fails ends its task at once: then the barrier never fills.
-    if timeout(Duration::from_secs(30), ready.wait()).await.is_err() {
-        for task in tasks.into_iter().filter(tokio::task::JoinHandle::is_finished) {
-            task.await?.map_err(|error| error.to_string())?;
+    let all_in = async {
+        let mut all_in = std::pin::pin!(ready.wait());
+        loop {
+            tokio::select! {
+                _ = &mut all_in => return Ok(()),
+                () = tokio::time::sleep(Duration::from_millis(50)) => {}
+            }
+            // A connection that fails ends its task before the others are in: then the barrier never fills.
+            if let Some(failed) = tasks.iter().position(tokio::task::JoinHandle::is_finished) {
+                return match tasks.swap_remove(failed).await? {
+                    Ok(_) => Err(format!("{}: a connection ended before it began", args.url).into()),
+                    Err(error) => {
+                        Err::<(), Box<dyn std::error::Error>>(format!("{}: {error}", args.url).into())
+                    }
+                };
+            }
         }
-        return Err("not all connections came in within 30 s".into());
+    };
+    match timeout(Duration::from_secs(30), all_in).await {
+        Ok(in_time) => in_time?,
+        Err(_) => return Err("not all connections came in within 30 s".into()),
     }
     let inside = process.as_ref().map(Process::memory).transpose()?;
     let cpu = process.as_ref().map(Process::cpu).transpose()?;
