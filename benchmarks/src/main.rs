@@ -1,5 +1,7 @@
 //! Runs the suite quickly and writes one table of results; with `--smoke`, only checks that all of it works.
+//! `guard` counts instructions and allocations and compares them with the committed counts.
 
+mod guard;
 mod report;
 
 use std::path::PathBuf;
@@ -23,6 +25,11 @@ struct Cli {
 enum Command {
     /// Run every benchmark a few times and write the table.
     Report(ReportArgs),
+    /// Count instructions and allocations of small workloads; fail if one rose by more than 3 per cent.
+    Guard(guard::GuardArgs),
+    /// Run one guarded workload.
+    #[command(hide = true)]
+    GuardOne(guard::OneArgs),
 }
 
 /// What the report takes.
@@ -46,8 +53,12 @@ struct ReportArgs {
 }
 
 fn main() -> ExitCode {
-    let Command::Report(args) = Cli::parse().command;
-    let done = if args.smoke { report::smoke::run(&args.traces) } else { report::run(&args) };
+    let done = match Cli::parse().command {
+        Command::Report(args) if args.smoke => report::smoke::run(&args.traces),
+        Command::Report(args) => report::run(&args),
+        Command::Guard(args) => guard::run(&args),
+        Command::GuardOne(args) => guard::one(&args),
+    };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

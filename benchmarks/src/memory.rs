@@ -1,4 +1,4 @@
-//! An allocator that counts what lives on the heap, by thread.
+//! An allocator that counts what lives on the heap and what was asked of it, by thread.
 //!
 //! Counted are the bytes asked for, without the allocator's own overhead. Engines run on one thread here,
 //! so a cell a thread does, and costs no locked instruction in what is timed.
@@ -9,6 +9,21 @@ use std::cell::Cell;
 thread_local! {
     // Const and without a destructor: the first access may happen inside the allocator.
     static LIVE: Cell<isize> = const { Cell::new(0) };
+    static ASKED: Cell<Asked> = const { Cell::new(Asked { allocations: 0, bytes: 0 }) };
+}
+
+/// What was asked of the allocator.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Calls that allocated, or made a block larger or smaller.
+    pub allocations: u64,
+    /// Bytes of new blocks, and bytes by which blocks grew.
+    pub bytes: u64,
+}
+
+/// Returns what this thread has asked for since it began. All 0 where [`Counting`] is not the global allocator.
+pub fn asked() -> Asked {
+    ASKED.with(Cell::get)
 }
 
 /// The system allocator with a counter. A program registers it with `#[global_allocator]`.
@@ -33,6 +48,15 @@ fn count(bytes: isize) {
     let _ = LIVE.try_with(|live| live.set(live.get() + bytes));
 }
 
+fn ask(bytes: isize) {
+    count(bytes);
+    let _ = ASKED.try_with(|asked| {
+        let before = asked.get();
+        let bytes = before.bytes + u64::try_from(bytes).unwrap_or(0);
+        asked.set(Asked { allocations: before.allocations + 1, bytes });
+    });
+}
+
 #[expect(clippy::cast_possible_wrap, reason = "a layout is never larger than isize::MAX")]
 fn signed(bytes: usize) -> isize {
     bytes as isize
@@ -43,13 +67,13 @@ fn signed(bytes: usize) -> isize {
 // counting neither allocates nor panics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(signed(layout.size()));
+        ask(signed(layout.size()));
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(signed(layout.size()));
+        ask(signed(layout.size()));
         // SAFETY: the caller keeps the contract of `alloc_zeroed`.
         unsafe { System.alloc_zeroed(layout) }
     }
@@ -61,7 +85,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        count(signed(new_size) - signed(layout.size()));
+        ask(signed(new_size) - signed(layout.size()));
         // SAFETY: the caller keeps the contract of `realloc`; the block came from `System`.
         unsafe { System.realloc(block, layout, new_size) }
     }
@@ -69,7 +93,7 @@ unsafe impl GlobalAlloc for Counting {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counting, held};
+    use super::{Counting, asked, held};
 
     #[global_allocator]
     static ALLOCATOR: Counting = Counting;
@@ -84,5 +108,15 @@ mod tests {
             grown
         });
         assert_eq!((kept.len(), bytes), (1000, 1000));
+    }
+
+    #[test]
+    fn counts_what_is_asked_for() {
+        let before = asked();
+        let mut grown = Vec::<u8>::with_capacity(10);
+        grown.reserve_exact(30);
+        drop(grown);
+        let after = asked();
+        assert_eq!((after.allocations - before.allocations, after.bytes - before.bytes), (2, 30));
     }
 }
