@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// How much a count may rise, in per cent. Instruction counts of one binary repeat exactly; another
 /// inlining decision somewhere else in the crate moves them by less than this.
-const MAY_RISE: f64 = 3.0;
+const MAY_RISE: u64 = 3;
 
 /// What a workload costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,13 +99,11 @@ pub(super) fn compare(accepted: &Book, measured: &Book, all: bool) -> Verdict {
         ];
         for (what, pair, sure) in counts {
             let Some((before, now)) = pair else { continue };
-            let change = change(before, now);
-            let line = || format!("{name}: {what} {before} -> {now} ({change:+.1} %)");
-            match change {
-                change if change > MAY_RISE && sure => verdict.wrong.push(line()),
-                change if change > MAY_RISE => verdict.doubtful.push(line()),
-                change if change < -MAY_RISE => verdict.better.push(line()),
-                _ => {}
+            let line = format!("{name}: {what} {before} -> {now} ({:+.1} %)", change(before, now));
+            if now * 100 > before * (100 + MAY_RISE) {
+                if sure { verdict.wrong.push(line) } else { verdict.doubtful.push(line) }
+            } else if now * 100 < before * (100 - MAY_RISE) {
+                verdict.better.push(line);
             }
         }
     }
