@@ -1,5 +1,7 @@
 //! The guard as a command: it accepts, it passes, and it fails when a count rose.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
