@@ -1,9 +1,11 @@
 //! Who is there: the awareness of a room, with the connection that refreshed each client last.
 //!
-//! A connection may speak for several clients (tabs that relay for each other over a BroadcastChannel). When it goes, those
-//! that it refreshed last are gone; what another connection refreshed since stays. States are relayed, never looked into.
-//! Cost O(clients of a message).
+//! A connection may speak for several clients: tabs relay for each other over a BroadcastChannel. The client that its first
+//! message of one client is about is its own (every provider greets so). When it goes, its own client is gone, whoever
+//! relayed it last, and those that it refreshed last and that are no other connection's own. States are relayed, never
+//! looked into. Cost O(clients of a message).
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use indexmap::IndexMap;
@@ -35,7 +37,12 @@ struct Client {
     clock: u32,
     /// `None` after the client left.
     state: Option<Box<str>>,
+    /// Who refreshed it last.
     owner: PeerId,
+    /// The connection whose own client it is, as far as that is known.
+    home: Option<PeerId>,
+    /// It took leave on its own connection: then what others still relay is an echo.
+    farewell: bool,
     refreshed: Instant,
 }
 
@@ -43,6 +50,8 @@ struct Client {
 #[derive(Default)]
 pub struct Presence {
     clients: IndexMap<u64, Client>,
+    /// The client of each connection's first message of one client.
+    own: HashMap<PeerId, u64>,
 }
 
 impl Presence {
@@ -67,30 +76,46 @@ impl Presence {
         if owned.count() + entries.len() > limits.clients_per_peer {
             return Err(TooMuch);
         }
-        let news: Vec<Entry<'_>> =
-            entries.iter().filter(|entry| self.take(owner, entry, now)).copied().collect();
+        if let [only] = entries {
+            self.own.entry(owner).or_insert(only.client);
+        }
+        let news: Vec<Entry<'_>> = entries.iter().filter_map(|entry| self.take(owner, entry, now)).collect();
         Ok((!news.is_empty()).then(|| write(news.into_iter())))
     }
 
-    fn take(&mut self, owner: PeerId, entry: &Entry<'_>, now: Instant) -> bool {
-        let state = (!entry.is_gone()).then(|| entry.state.into());
-        match self.clients.get_mut(&entry.client) {
-            Some(client) => {
-                let leaves = entry.clock == client.clock && state.is_none() && client.state.is_some();
-                if entry.clock <= client.clock && !leaves {
-                    return false;
-                }
-                *client = Client { clock: entry.clock, state, owner, refreshed: now };
-                true
-            }
+    /// Takes one state in; returns what the peers should hear of it.
+    fn take<'a>(&mut self, owner: PeerId, entry: &Entry<'a>, now: Instant) -> Option<Entry<'a>> {
+        let own = self.own.get(&owner) == Some(&entry.client);
+        let home = own.then_some(owner);
+        let state: Option<Box<str>> = (!entry.is_gone()).then(|| entry.state.into());
+        let Some(client) = self.clients.get_mut(&entry.client) else {
             // Clock 0 of an unknown client is ignored by y-protocols too: 0 is not above the 0 it assumes.
-            None if entry.clock == 0 => false,
-            None => {
-                self.clients
-                    .insert(entry.client, Client { clock: entry.clock, state, owner, refreshed: now });
-                true
+            if entry.clock == 0 {
+                return None;
             }
+            let farewell = own && state.is_none();
+            let client = Client { clock: entry.clock, state, owner, home, farewell, refreshed: now };
+            self.clients.insert(entry.client, client);
+            return Some(*entry);
+        };
+        // Also when a relay was quicker, and this is no news.
+        client.home = home.or(client.home);
+        client.farewell |= own && state.is_none() && entry.clock == client.clock;
+        let leaves = entry.clock == client.clock && state.is_none() && client.state.is_some();
+        if entry.clock <= client.clock && !leaves {
+            return None;
         }
+        if client.farewell && !own && state.is_some() && entry.clock == client.clock + 1 {
+            // As it takes leave a tab hears its own farewell back from the others and protests with the next clock; they
+            // relay that. It is gone, and they have to hear it again.
+            client.clock = entry.clock;
+            client.refreshed = now;
+            return Some(Entry { state: "null", ..*entry });
+        }
+        let farewell = own && state.is_none();
+        let home = client.home.filter(|peer| self.own.get(peer) == Some(&entry.client));
+        *client = Client { clock: entry.clock, state, owner, home, farewell, refreshed: now };
+        Some(*entry)
     }
 
     /// Returns the payload with all who are there, if anybody is. With `left` also those who left lately.
@@ -108,9 +133,10 @@ impl Presence {
         (!entries.is_empty()).then(|| write(entries.into_iter()))
     }
 
-    /// Takes out those that a peer spoke for; returns the payload for the others.
-    pub fn leave(&mut self, owner: PeerId, now: Instant) -> Option<Vec<u8>> {
-        self.remove(now, |client| client.owner == owner)
+    /// Takes out those that only this peer spoke for; returns the payload for the others.
+    pub fn leave(&mut self, peer: PeerId, now: Instant) -> Option<Vec<u8>> {
+        self.own.remove(&peer);
+        self.remove(now, |client| client.home.unwrap_or(client.owner) == peer)
     }
 
     /// Takes out those that were not refreshed; returns the payload for the others.
@@ -181,6 +207,93 @@ mod tests {
         let all = presence.everybody(true).unwrap();
         assert_eq!(entries(&all).unwrap(), [entry(7, 2, "null"), entry(8, 2, "2")]);
         assert_eq!(presence.leave(1, now), None);
+    }
+
+    fn say(presence: &mut Presence, from: PeerId, said: Entry<'_>) -> Option<Vec<(u64, u32, String)>> {
+        let news = presence.apply(from, &[said], &LIMITS, Instant::now()).unwrap()?;
+        let news = entries(&news).unwrap();
+        Some(news.iter().map(|entry| (entry.client, entry.clock, entry.state.to_owned())).collect())
+    }
+
+    /// Two tabs of one browser, peers 1 and 2 with the clients 7 and 8, which greet with clock 0.
+    fn tabs() -> Presence {
+        let mut presence = Presence::default();
+        assert_eq!(say(&mut presence, 1, entry(7, 0, "{}")), None);
+        assert_eq!(say(&mut presence, 2, entry(8, 0, "{}")), None);
+        // The second hears of the first by the BroadcastChannel and is quicker.
+        assert!(say(&mut presence, 2, entry(7, 1, "1")).is_some());
+        assert_eq!(say(&mut presence, 1, entry(7, 1, "1")), None);
+        assert!(say(&mut presence, 2, entry(8, 1, "2")).is_some());
+        presence
+    }
+
+    /// Client 7 says farewell (clock 1) on its own connection and to the other tab, hears that relayed, protests (clock 2),
+    /// and is gone; the other tab relays both. Whatever comes first, nothing is left of it.
+    #[test]
+    fn a_protest_that_is_relayed_last_leaves_no_ghost() {
+        let said: [(PeerId, Option<Entry<'_>>); 5] = [
+            (1, Some(entry(7, 1, "null"))),
+            (1, Some(entry(7, 2, "1"))),
+            (1, None),
+            (2, Some(entry(7, 1, "null"))),
+            (2, Some(entry(7, 2, "1"))),
+        ];
+        // All ways to shuffle the three of the first connection into the two of the second: bits say whose turn it is.
+        for (turns, protests) in (0_u32..32).flat_map(|turns| [(turns, true), (turns, false)]) {
+            if turns.count_ones() != 2 {
+                continue;
+            }
+            let mut presence = tabs();
+            let (mut first, mut second) = (said[..3].iter(), said[3..].iter());
+            for turn in 0..5 {
+                let next = if turns >> turn & 1 == 1 { second.next() } else { first.next() };
+                match next.unwrap() {
+                    // The protest on the own connection may be lost: it is closing.
+                    (1, Some(said)) if said.clock == 2 && !protests => {}
+                    (peer, Some(said)) => drop(say(&mut presence, *peer, *said)),
+                    (peer, None) => drop(presence.leave(*peer, Instant::now())),
+                }
+            }
+            assert_eq!(presence.len(), 1, "turns {turns:05b}, protests: {protests}");
+            // What others heard last is that it is gone.
+            let all = presence.everybody(true).unwrap();
+            let seven = entries(&all).unwrap().into_iter().find(|entry| entry.client == 7).unwrap();
+            assert!(seven.is_gone() && seven.clock >= 2, "{seven:?}");
+        }
+    }
+
+    #[test]
+    fn a_relayed_client_stays_as_long_as_its_own_connection() {
+        let mut presence = tabs();
+        assert!(say(&mut presence, 2, entry(7, 2, "3")).is_some());
+        presence.leave(2, Instant::now());
+        assert_eq!(presence.len(), 1, "only client 8 goes with the tab that relayed client 7");
+        presence.leave(1, Instant::now());
+        assert!(presence.is_empty());
+    }
+
+    #[test]
+    fn without_a_connection_of_its_own_a_client_lives_by_relay() {
+        let mut presence = tabs();
+        // The connection of client 7 breaks off; it took no leave and goes on over the other tab.
+        presence.leave(1, Instant::now());
+        assert_eq!(presence.len(), 1);
+        assert_eq!(say(&mut presence, 2, entry(7, 2, "1")), None, "older than the removal");
+        assert!(say(&mut presence, 2, entry(7, 3, "1")).is_some());
+        assert_eq!(presence.len(), 2);
+        presence.leave(2, Instant::now());
+        assert!(presence.is_empty());
+    }
+
+    #[test]
+    fn who_took_leave_may_come_back() {
+        let mut presence = tabs();
+        assert!(say(&mut presence, 1, entry(7, 2, "null")).is_some());
+        assert_eq!(say(&mut presence, 2, entry(7, 3, "1")), Some(vec![(7, 3, "null".to_owned())]));
+        assert_eq!(say(&mut presence, 1, entry(7, 4, "1")), Some(vec![(7, 4, "1".to_owned())]), "by itself");
+        assert!(say(&mut presence, 1, entry(7, 5, "null")).is_some());
+        assert!(say(&mut presence, 2, entry(7, 7, "1")).is_some(), "or relayed, with what is no protest");
+        assert_eq!(presence.len(), 2);
     }
 
     #[test]

@@ -176,9 +176,11 @@ const scenarios = {
     const sees = tab => far.awareness.getStates().has(tab.doc.clientID)
     await until('both are seen', () => tabs.every(sees))
     tabs[0].destroy()
-    // As it leaves, a tab hears its own farewell back from the other and protests, which the other may relay last: then it is
-    // swept as outdated after 30 s.
-    await until('one left', () => !sees(tabs[0]), 40_000)
+    // As it leaves, a tab hears its own farewell back from the other and protests, which the other may relay last.
+    await until('one left', () => !sees(tabs[0]), 5_000)
+    await new Promise(resolve => setTimeout(resolve, 200))
+    assert(!sees(tabs[0]), 'and does not come back')
+    assert(!tabs[1].awareness.getStates().has(tabs[0].doc.clientID), 'nor for the tab that relayed it')
     tabs[1].awareness.setLocalStateField('tab', 'again')
     await until('the other is there', () => far.awareness.getStates().get(tabs[1].doc.clientID)?.tab === 'again')
   },
