@@ -4,11 +4,11 @@ set -eu
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}
 
-# Both at once: yatta finds yatta-encoding among the packages, as the registry does not have it yet.
-cargo package -q --allow-dirty -p yatta-encoding -p yatta
+# All at once: they find each other among the packages, as the registry does not have them yet.
+cargo package -q --allow-dirty -p yatta-encoding -p yatta -p yatta-client
 
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
-for name in yatta-encoding yatta; do
+for name in yatta-encoding yatta yatta-client; do
   package=$target/package/$name-$version.crate
   list=$(tar tzf "$package")
   for file in Cargo.toml README.md LICENSE src/lib.rs; do

@@ -2,62 +2,59 @@
 //!
 //! What is edited without a connection is not queued: when the server says what it has, the answer holds all it lacks.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::{SinkExt, StreamExt};
 use parking_lot::Mutex;
-use tokio::net::TcpStream;
-use tokio::sync::{mpsc, watch};
-use tokio::time::{interval, sleep, timeout};
-use tokio_tungstenite::tungstenite::Message as WsMessage;
-use tokio_tungstenite::tungstenite::protocol::CloseFrame;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{sleep, timeout};
+use tokio_tungstenite::connect_async_with_config;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use yatta::Doc;
 use yatta::block::ClientID;
-use yatta::sync::{Awareness, Message, MessageReader, SyncMessage};
-use yatta::updates::decoder::{Decode, DecoderV1};
-use yatta::updates::encoder::Encode;
-use yatta::{Doc, ReadTxn, Transact, Update};
+use yatta::sync::Awareness;
 
 use crate::Status;
 use crate::backoff::Backoff;
+use crate::connection::End;
 
 /// A try to connect may take so long.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// As in y-websocket: who hears nothing for so long connects anew …
-const WATCHDOG: Duration = Duration::from_secs(30);
-/// … and presence is refreshed twice as often, which makes the server say something.
-const REFRESH: Duration = Duration::from_secs(15);
+/// A connection that lasted so long was a success: the next wait is short again.
+const LASTING: Duration = Duration::from_secs(5);
+/// A whole document comes as one message; servers bound documents, so this bounds only a server that has gone mad.
+const MESSAGE: usize = 512 << 20;
 
 /// What the handle and the observers ask for.
 pub(crate) enum Outgoing {
     Update(Vec<u8>),
-    Presence(Vec<ClientID>),
+    /// The own state has changed.
+    Presence,
+    /// To be answered when all that was asked for before is durable.
+    AskStored(oneshot::Sender<bool>),
     Online(bool),
     Close,
 }
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
-
-/// Why a connection ended.
-enum End {
-    /// Try again.
-    Lost,
-    /// Wait until asked.
-    Offline,
-    Refused(u16, String),
-    Closed,
+/// Who waits for edits to be durable, and the number that was asked with.
+pub(crate) struct Waiting {
+    pub(crate) token: u64,
+    pub(crate) answer: oneshot::Sender<bool>,
 }
 
 pub(crate) struct Task {
     url: String,
-    doc: Doc,
-    awareness: Arc<Mutex<Awareness>>,
-    inbox: mpsc::UnboundedReceiver<Outgoing>,
-    status: watch::Sender<Status>,
+    pub(crate) doc: Doc,
+    pub(crate) awareness: Arc<Mutex<Awareness>>,
+    pub(crate) inbox: mpsc::UnboundedReceiver<Outgoing>,
+    pub(crate) status: watch::Sender<Status>,
     /// The origin of what comes from the server.
-    key: String,
+    pub(crate) key: String,
     backoff: Backoff,
+    /// Survive connections: the next one asks again.
+    pub(crate) waiting: VecDeque<Waiting>,
+    next_token: u64,
 }
 
 impl Task {
@@ -69,24 +66,36 @@ impl Task {
         status: watch::Sender<Status>,
         key: String,
     ) -> Self {
-        Self { url, doc, awareness, inbox, status, key, backoff: Backoff::default() }
+        let (backoff, waiting) = (Backoff::default(), VecDeque::new());
+        Self { url, doc, awareness, inbox, status, key, backoff, waiting, next_token: 1 }
     }
 
     pub(crate) async fn run(mut self) {
+        let config = WebSocketConfig::default().max_message_size(Some(MESSAGE)).max_frame_size(Some(MESSAGE));
         loop {
             self.status.send_replace(Status::Connecting);
-            let end = match timeout(PATIENCE, connect_async(self.url.as_str())).await {
-                Ok(Ok((socket, _))) => self.talk(socket).await,
+            let connecting = connect_async_with_config(self.url.as_str(), Some(config), true);
+            let end = match timeout(PATIENCE, connecting).await {
+                Ok(Ok((socket, _))) => {
+                    let begun = Instant::now();
+                    let end = self.talk(socket).await;
+                    if begun.elapsed() >= LASTING {
+                        self.backoff.reset();
+                    }
+                    end
+                }
                 Ok(Err(_)) | Err(_) => End::Lost,
             };
             self.forget_others();
             let stay = match end {
                 End::Lost => {
+                    self.status.send_replace(Status::Connecting);
                     let time = self.backoff.next();
                     self.wait(Some(time)).await
                 }
                 End::Offline => {
-                    self.status.send_replace(Status::Connecting);
+                    self.status.send_replace(Status::Offline);
+                    self.backoff.reset();
                     self.wait(None).await
                 }
                 End::Refused(code, reason) => {
@@ -113,127 +122,25 @@ impl Task {
                 outgoing = self.inbox.recv() => match outgoing {
                     None | Some(Outgoing::Close) => return false,
                     Some(Outgoing::Online(true)) if !online => return true,
-                    Some(Outgoing::Online(now)) => online = now,
+                    Some(Outgoing::Online(now)) => {
+                        online = now;
+                        self.status.send_replace(if now { Status::Connecting } else { Status::Offline });
+                    }
+                    Some(Outgoing::AskStored(answer)) => drop(self.enlist(answer)),
                     // The next connection brings all.
-                    Some(Outgoing::Update(_) | Outgoing::Presence(_)) => {}
+                    Some(Outgoing::Update(_) | Outgoing::Presence) => {}
                 },
             }
         }
     }
 
-    async fn talk(&mut self, mut socket: Socket) -> End {
-        self.status.send_replace(Status::Connected);
-        let known = self.doc.transact().state_vector();
-        let mut hello = vec![Message::Sync(SyncMessage::SyncStep1(known))];
-        hello.extend(self.own_presence());
-        for message in hello {
-            if send(&mut socket, &message).await.is_err() {
-                return End::Lost;
-            }
-        }
-        let mut heard = Instant::now();
-        let mut refresh = interval(REFRESH);
-        refresh.reset();
-        loop {
-            let answers = tokio::select! {
-                message = socket.next() => {
-                    heard = Instant::now();
-                    match message {
-                        Some(Ok(WsMessage::Binary(frame))) => match self.take(&frame) {
-                            Ok(answers) => answers,
-                            // Not a server of this protocol, or not any more.
-                            Err(_) => return End::Lost,
-                        },
-                        Some(Ok(WsMessage::Close(Some(CloseFrame { code, reason })))) if (4400..4500).contains(&u16::from(code)) => {
-                            return End::Refused(code.into(), reason.to_string());
-                        }
-                        Some(Ok(WsMessage::Close(_)) | Err(_)) | None => return End::Lost,
-                        Some(Ok(_)) => Vec::new(),
-                    }
-                }
-                outgoing = self.inbox.recv() => match outgoing {
-                    None | Some(Outgoing::Close) => {
-                        self.leave(&mut socket).await;
-                        return End::Closed;
-                    }
-                    Some(Outgoing::Online(false)) => {
-                        self.leave(&mut socket).await;
-                        return End::Offline;
-                    }
-                    Some(Outgoing::Online(true)) => Vec::new(),
-                    Some(Outgoing::Update(update)) => vec![Message::Sync(SyncMessage::Update(update))],
-                    Some(Outgoing::Presence(clients)) => self.presence(clients).into_iter().collect(),
-                },
-                _ = refresh.tick() => {
-                    if heard.elapsed() > WATCHDOG {
-                        return End::Lost;
-                    }
-                    self.refresh();
-                    Vec::new()
-                }
-            };
-            for answer in answers {
-                if send(&mut socket, &answer).await.is_err() {
-                    return End::Lost;
-                }
-            }
-        }
-    }
-
-    /// Takes a frame in and returns what to answer.
-    fn take(&mut self, frame: &[u8]) -> Result<Vec<Message>, yatta::encoding::read::Error> {
-        let mut decoder = DecoderV1::from(frame);
-        let mut answers = Vec::new();
-        for message in MessageReader::new(&mut decoder) {
-            match message? {
-                Message::Sync(SyncMessage::SyncStep1(theirs)) => {
-                    let lacks = self.doc.transact().encode_state_as_update_v1(&theirs);
-                    answers.push(Message::Sync(SyncMessage::SyncStep2(lacks)));
-                }
-                Message::Sync(SyncMessage::SyncStep2(update)) => {
-                    self.apply(&update)?;
-                    self.backoff.reset();
-                    self.status.send_replace(Status::Synced);
-                }
-                Message::Sync(SyncMessage::Update(update)) => self.apply(&update)?,
-                Message::Awareness(update) => {
-                    // A state that is no JSON is the fault of another client, not a reason to leave.
-                    let _ = self.awareness.lock().apply_update_with(update, self.key.as_str());
-                }
-                Message::AwarenessQuery => {
-                    let all = self.awareness.lock().update();
-                    answers.extend(all.ok().map(Message::Awareness));
-                }
-                Message::Auth(_) | Message::Custom(..) => {}
-            }
-        }
-        Ok(answers)
-    }
-
-    fn apply(&self, update: &[u8]) -> Result<(), yatta::encoding::read::Error> {
-        let update = Update::decode_v1(update)?;
-        let applied = self.doc.transact_mut_with(self.key.as_str()).apply_update(update);
-        debug_assert!(applied.is_ok(), "a decoded update was checked whole");
-        Ok(())
-    }
-
-    fn presence(&self, clients: Vec<ClientID>) -> Option<Message> {
-        self.awareness.lock().update_with_clients(clients).ok().map(Message::Awareness)
-    }
-
-    fn own_presence(&self) -> Option<Message> {
-        let awareness = self.awareness.lock();
-        awareness.local_state_raw()?;
-        let own = awareness.client_id();
-        awareness.update_with_clients([own]).ok().map(Message::Awareness)
-    }
-
-    /// Says again what was said, which raises the clock; the observer sends it.
-    fn refresh(&self) {
-        let mut awareness = self.awareness.lock();
-        if let Some(state) = awareness.local_state_raw() {
-            awareness.set_local_state_raw(state);
-        }
+    /// Takes note of somebody who waits; returns the number to ask with.
+    pub(crate) fn enlist(&mut self, answer: oneshot::Sender<bool>) -> u64 {
+        let token = self.next_token;
+        self.next_token += 1;
+        self.waiting.retain(|waiting| !waiting.answer.is_closed());
+        self.waiting.push_back(Waiting { token, answer });
+        token
     }
 
     /// Without a connection nobody else is there.
@@ -246,31 +153,4 @@ impl Task {
             awareness.remove_state(client);
         }
     }
-
-    /// Says that this client leaves.
-    async fn leave(&self, socket: &mut Socket) {
-        let gone = {
-            let mut awareness = self.awareness.lock();
-            let own = awareness.client_id();
-            let state = awareness.local_state_raw();
-            awareness.clean_local_state();
-            let gone = awareness.update_with_clients([own]).ok();
-            if let Some(state) = state {
-                // For the time when it comes back.
-                awareness.set_local_state_raw(state);
-            }
-            gone
-        };
-        let farewell = async {
-            if let Some(gone) = gone {
-                send(socket, &Message::Awareness(gone)).await?;
-            }
-            socket.close(None).await
-        };
-        let _ = timeout(Duration::from_secs(1), farewell).await;
-    }
-}
-
-async fn send(socket: &mut Socket, message: &Message) -> Result<(), tokio_tungstenite::tungstenite::Error> {
-    socket.send(WsMessage::Binary(message.encode_v1().into())).await
 }

@@ -84,6 +84,11 @@ async fn large_documents() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn y_websocket_clients_ask_what_is_stored() {
+    scenario("stored").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn tabs_relay_presence() {
     scenario("broadcast").await;
 }

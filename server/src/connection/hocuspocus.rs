@@ -194,7 +194,11 @@ impl Inside {
                 peer.outbox.push(self.room.everybody(&self.prefix).unwrap_or_else(nobody));
             }
             Message::BroadcastStateless => return Err(Close::Malformed),
-            Message::Token(_) | Message::Stateless | Message::Detach | Message::Unknown => {}
+            Message::Token(_)
+            | Message::Stateless
+            | Message::AskStored(_)
+            | Message::Detach
+            | Message::Unknown => {}
         }
         Ok(())
     }

@@ -13,11 +13,16 @@ use crate::room::registry::Membership;
 use crate::wire::close::Close;
 use crate::wire::{self, Message};
 
+/// Bytes by which a client knows its question again: a number, mostly.
+const TOKEN: usize = 16;
+
 /// A y-websocket client in its room.
 pub(super) struct YWebsocket {
     room: Membership,
     id: PeerId,
     access: Access,
+    /// It wrote what it may not write.
+    refused: bool,
 }
 
 impl Drop for YWebsocket {
@@ -40,7 +45,7 @@ impl YWebsocket {
         }
         peer.allowance.open();
         tracing::debug!(room = %name, user = access.user, write = access.write, "a y-websocket client came in");
-        Ok(Self { room, id, access })
+        Ok(Self { room, id, access, refused: false })
     }
 
     pub(super) fn message(&mut self, peer: &Peer, frame: &[u8]) -> Result<(), Close> {
@@ -67,6 +72,14 @@ impl YWebsocket {
                 let states = self.room.everybody(&[]);
                 peer.outbox.push(states.unwrap_or(Bytes::from_static(wire::KEEP_ALIVE)));
             }
+            Message::AskStored(token) => {
+                if token.len() > TOKEN {
+                    return Err(Close::Malformed);
+                }
+                let answer = wire::stored(token, !self.refused);
+                let receipt = Receipt::Frame(Arc::clone(&peer.outbox), answer);
+                self.room.when_stored(receipt).map_err(|error| refused(&error))?;
+            }
             Message::Token(_)
             | Message::Stateless
             | Message::BroadcastStateless
@@ -79,6 +92,7 @@ impl YWebsocket {
     fn update(&mut self, peer: &Peer, update: &[u8]) -> Result<bool, Close> {
         if !self.access.write {
             if !self.room.contains(update).map_err(|error| refused(&error))? {
+                self.refused = true;
                 peer.context.metrics().refused_writes.inc();
             }
             return Ok(false);

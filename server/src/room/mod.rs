@@ -291,7 +291,11 @@ impl Room {
             // Nothing new. But it may be a repetition of something that is still on its way to the disk, and then the
             // receipt has to come behind that.
             None if matches!(receipt, Receipt::None | Receipt::Echo(_)) => return,
-            None if self.unsaved.load(Ordering::Acquire) == 0 => return give(receipt, echo, Ok(())),
+            // In this order: an append that fails marks the room before it counts as answered.
+            None if self.unsaved.load(Ordering::Acquire) == 0 => {
+                let result = if self.has_failed() { Err(StoreError::Poisoned) } else { Ok(()) };
+                return give(receipt, echo, result);
+            }
             None => Bytes::from_static(EMPTY),
         };
         self.unsaved.fetch_add(1, Ordering::AcqRel);
@@ -310,6 +314,19 @@ impl Room {
             room.unsaved.fetch_sub(1, Ordering::AcqRel);
         });
         self.shared.store.append(&self.log, record, done);
+    }
+
+    /// Hands the receipt out when everything that was taken so far is durable (R3).
+    ///
+    /// # Errors
+    /// When the room has failed.
+    pub fn when_stored(self: &Arc<Self>, receipt: Receipt) -> Result<(), Refused> {
+        let _order = self.order.lock();
+        if self.has_failed() {
+            return Err(Refused::Broken);
+        }
+        self.store(None, None, receipt);
+        Ok(())
     }
 
     /// Returns whether an update holds nothing new.

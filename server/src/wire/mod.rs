@@ -18,7 +18,9 @@ const SYNC_REPLY: u64 = 4;
 const STATELESS: u64 = 5;
 const BROADCAST_STATELESS: u64 = 6;
 const DETACH: u64 = 7;
+/// To a client of hocuspocus; in the dialect of y-websocket the question and answer about what is stored.
 const SYNC_STATUS: u8 = 8;
+const STORED: u64 = SYNC_STATUS as u64;
 
 /// The whole frame by which a hocuspocus client asks whether somebody is there.
 pub const APP_PING: &[u8] = &[9];
@@ -48,6 +50,8 @@ pub enum Message<'a> {
     BroadcastStateless,
     /// It leaves this document and keeps the socket (hocuspocus).
     Detach,
+    /// It wants to hear when all it sent is durable, and to see these bytes again then (y-websocket; our extension).
+    AskStored(&'a [u8]),
     /// A kind that a later protocol may have: to be ignored.
     Unknown,
 }
@@ -88,6 +92,7 @@ pub fn read(frame: &[u8]) -> Result<Message<'_>, Error> {
         }
         BROADCAST_STATELESS => return Ok(Message::BroadcastStateless),
         DETACH => return Ok(Message::Detach),
+        STORED => Message::AskStored(cursor.take_buf()?),
         _ => return Ok(Message::Unknown),
     };
     if cursor.has_content() {
@@ -155,6 +160,11 @@ pub fn sync_status(prefix: &[u8], taken: bool) -> Bytes {
     Bytes::from([prefix, &[SYNC_STATUS, u8::from(taken)]].concat())
 }
 
+/// Answers [`Message::AskStored`]: all is durable, or (false) not all was taken.
+pub fn stored(token: &[u8], taken: bool) -> Bytes {
+    frame(&[], &[SYNC_STATUS], &[token, &[u8::from(taken)]].concat())
+}
+
 fn frame(prefix: &[u8], head: &[u8], payload: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(prefix.len() + head.len() + payload.len() + 5);
     out.extend_from_slice(prefix);
@@ -183,6 +193,8 @@ mod tests {
         assert_eq!(denied("no")[..], [2, 0, 2, 0x6e, 0x6f]);
         let prefix = address_prefix("ab");
         assert_eq!(sync_status(&prefix, true)[..], [2, 0x61, 0x62, 8, 1]);
+        assert_eq!(read(&[8, 1, 5]).unwrap(), Message::AskStored(&[5]));
+        assert_eq!(stored(&[5], true)[..], [8, 2, 5, 1]);
         assert_eq!(admitted(&prefix, true)[..4], [2, 0x61, 0x62, 2]);
         assert_eq!(split_address(&[2, 0x61, 0x62, 3]).unwrap(), ("ab", &[3][..]));
     }

@@ -2,6 +2,7 @@
 // Each scenario ends by itself; a failed expectation ends the process with 1 and says which.
 import assert from 'node:assert/strict'
 import * as Y from 'yjs'
+import { readVarUint8Array } from 'lib0/decoding'
 import WebSocket from 'ws'
 import { WebsocketProvider as Provider3 } from 'y-websocket'
 import { WebsocketProvider as Provider2 } from 'y-websocket2'
@@ -38,6 +39,21 @@ const hocus = (name, doc = new Y.Doc(), options = {}) => {
 const text = doc => doc.getText('text')
 const append = (doc, what) => text(doc).insert(text(doc).length, what)
 const same = docs => docs.every(doc => text(doc).toString() === text(docs[0]).toString())
+
+// As in docs/SERVER.md.
+const storedBy = provider => {
+  const waiting = []
+  let last = 0
+  provider.messageHandlers[8] = (_encoder, decoder) => {
+    const [number, kept] = readVarUint8Array(decoder)
+    waiting[number]?.(kept === 1)
+  }
+  return () => new Promise(resolve => {
+    last = (last + 1) % 128
+    waiting[last] = resolve
+    provider.ws.send(Uint8Array.of(8, 1, last))
+  })
+}
 
 const scenarios = {
   // Both providers of y-websocket sync, see each other's presence, and its end.
@@ -183,6 +199,17 @@ const scenarios = {
     assert(!tabs[1].awareness.getStates().has(tabs[0].doc.clientID), 'nor for the tab that relayed it')
     tabs[1].awareness.setLocalStateField('tab', 'again')
     await until('the other is there', () => far.awareness.getStates().get(tabs[1].doc.clientID)?.tab === 'again')
+  },
+
+  // The question of docs/SERVER.md: is stored what was edited before?
+  async stored () {
+    for (const Provider of [Provider3, Provider2]) {
+      const provider = yws(Provider, 'stored')
+      await until('synced', () => provider.synced)
+      const stored = storedBy(provider)
+      append(provider.doc, 'kept. ')
+      assert.deepEqual(await Promise.all([stored(), stored()]), [true, true])
+    }
   },
 
   // Clients that do nothing are never dropped. The argument: for how many seconds.
