@@ -57,6 +57,9 @@ config! {
     /// When an update is acknowledged: when the disk has it, or the operating system [default: full]
     #[arg(long, env = "YATTA_DURABILITY", value_enum)]
     durability: Durability,
+    /// Bytes that the file of the store may have; beyond, as on a full disk, nothing is taken [default: no bound]
+    #[arg(long, env = "YATTA_MAX_STORE", value_name = "BYTES")]
+    max_store: u64,
     /// What to log, as in `info` or `yatta_server=debug` [default: info]
     #[arg(long, env = "YATTA_LOG", value_name = "FILTER")]
     log: String,

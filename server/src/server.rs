@@ -52,7 +52,9 @@ impl Server {
             Arc::new(MemoryStore::new())
         } else {
             let (folder, durability) = (config.data_dir(), config.durability.unwrap_or_default());
-            let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&folder, durability)).await;
+            let bound = config.max_store;
+            let open = move || SqliteStore::open_bounded(&folder, durability, bound);
+            let opened = tokio::task::spawn_blocking(open).await;
             Arc::new(opened.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?)
         };
         let auth = config.auth()?;

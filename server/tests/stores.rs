@@ -238,6 +238,43 @@ fn files_of_others_and_of_later_versions_are_refused() {
     assert!(open(folder.path()).is_err_and(|error| error.to_string().contains("another program")));
 }
 
+/// No room: appends fail, what was stored stays, also when the process ends then; with room it goes on.
+#[test]
+fn a_full_file_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let doc = name("a");
+    let mut stored = 0;
+    {
+        let store = SqliteStore::open_bounded(folder.path(), Durability::Full, Some(200_000)).unwrap();
+        let mut log = store.load(&doc).unwrap().log;
+        let mut failures = 0;
+        while failures < 5 {
+            match append(&store, &log, &"x".repeat(1000)) {
+                Ok(()) => stored += 1,
+                Err(error) => {
+                    assert!(
+                        error.to_string().contains("full") || matches!(error, StoreError::Poisoned),
+                        "{error}"
+                    );
+                    failures += 1;
+                    log = store.load(&doc).unwrap().log;
+                }
+            }
+        }
+        assert!(stored > 50, "{stored}");
+        assert!(store.probe().is_err() || append(&store, &log, &"x".repeat(10_000)).is_err());
+        assert_eq!(text(&store, &doc).len(), stored * 1000);
+        // The snapshot does not fit either: the document is as it was.
+        assert!(store.compact(&doc, &|updates| Ok(updates.concat().repeat(2))).is_err());
+        assert_eq!(text(&store, &doc).len(), stored * 1000);
+    }
+    let store = open(folder.path()).unwrap();
+    assert_eq!(text(&store, &doc).len(), stored * 1000);
+    let log = store.load(&doc).unwrap().log;
+    append(&store, &log, "more").unwrap();
+    assert!(text(&store, &doc).ends_with("xmore"));
+}
+
 /// A torn or overwritten file is an error at open or load (S5), never an empty document.
 #[test]
 fn damaged_files_are_errors() {

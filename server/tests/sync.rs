@@ -392,6 +392,43 @@ async fn a_slow_peer_catches_up_by_a_diff() {
     server.stop().await;
 }
 
+/// A peer that takes nothing any more holds a bounded amount of memory for a bounded time; the others notice nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stalled_peer_is_given_up() {
+    let limits = Limits {
+        outbox_bytes: 20_000,
+        messages_per_second: 0,
+        write_stall: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let server = server_with(limits, Arc::new(MemoryStore::new()), Arc::new(Open)).await;
+    let mut writer = Client::join(&server, "room").await;
+    let mut other = Client::join(&server, "room").await;
+    let stalled = Client::join(&server, "room").await;
+    let text = "x".repeat(100_000);
+    let mut i = 0;
+    let mut slowest = Duration::ZERO;
+    while server.rooms().list()[0].peers == 3 {
+        assert!(i < 2000, "200 MB went into the buffers of a peer that does not read");
+        let begun = std::time::Instant::now();
+        writer.type_text(&format!("{text}{i};")).await;
+        other.until(&format!("{i};")).await;
+        slowest = slowest.max(begun.elapsed());
+        while writer.raw.next_within(Duration::ZERO).await.is_some() {}
+        i += 1;
+    }
+    assert_eq!(server.rooms().list()[0].peers, 2);
+    assert!(slowest < Duration::from_secs(2), "others waited {slowest:?}");
+    let closed = &server.rooms().shared().metrics.closed;
+    let by_code = || closed.get_or_create(&yatta_server::metrics::CloseLabel { code: 1013 }).get();
+    eventually("it was closed with 1013", || by_code() == 1).await;
+    // It comes back with what it has and misses nothing.
+    let mut back = Client::join_with(&server, "room", stalled.doc).await;
+    back.until(&format!("{};", i - 1)).await;
+    assert_eq!(back.text(), writer.text());
+    server.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn idle_clients_hear_something() {
     let limits = Limits { keep_alive: Duration::from_millis(100), ..Limits::default() };

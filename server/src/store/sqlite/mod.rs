@@ -56,11 +56,24 @@ impl SqliteStore {
     /// When the folder cannot be made, another process uses it, or the file is damaged, of another program or of a
     /// later version.
     pub fn open(folder: &Path, durability: Durability) -> Result<Self, StoreError> {
+        Self::open_bounded(folder, durability, None)
+    }
+
+    /// As [`Self::open`]; the file does not grow beyond so many bytes: what does not fit fails as on a full disk. Its journal
+    /// is not counted; it has 64 MiB at most when nothing runs for long.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_bounded(
+        folder: &Path,
+        durability: Durability,
+        max_bytes: Option<u64>,
+    ) -> Result<Self, StoreError> {
         std::fs::create_dir_all(folder)
             .map_err(|error| StoreError::failed(format!("{}: {error}", folder.display())))?;
         let path = folder.join("yatta.db");
         let lock = schema::lock_folder(&path)?;
-        let connection = schema::open_writer(&path, durability)?;
+        let connection = schema::open_writer(&path, durability, max_bytes)?;
         let index = Arc::new(RwLock::new(LogIndex::scan(&connection)?));
         let backlog = Arc::new(AtomicUsize::new(0));
         let (commands, inbox) = channel();

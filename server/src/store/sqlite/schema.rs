@@ -58,7 +58,11 @@ impl From<rusqlite::Error> for StoreError {
 }
 
 /// Opens the connection that writes, and makes or checks the tables.
-pub(super) fn open_writer(path: &Path, durability: Durability) -> Result<Connection, StoreError> {
+pub(super) fn open_writer(
+    path: &Path,
+    durability: Durability,
+    max_bytes: Option<u64>,
+) -> Result<Connection, StoreError> {
     let mut connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.set_prepared_statement_cache_capacity(32);
@@ -69,6 +73,11 @@ pub(super) fn open_writer(path: &Path, durability: Durability) -> Result<Connect
         Durability::Relaxed => "NORMAL",
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
+    if let Some(bytes) = max_bytes {
+        let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+        let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
+        connection.pragma_update(None, "max_page_count", pages.clamp(1, i64::from(u32::MAX) - 1))?;
+    }
     // After a large compaction the journal shrinks again.
     connection.pragma_update(None, "journal_size_limit", 64 << 20)?;
     Ok(connection)

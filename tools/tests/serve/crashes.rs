@@ -1,23 +1,13 @@
-//! `yatta serve` is killed: whatever it acknowledged is there afterwards.
+//! It is killed, or told to end, under load: whatever it acknowledged is there afterwards.
 //!
 //! `ROUNDS=50 cargo test -p yatta-tools --test serve` for more rounds than CI has time for.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-#![cfg(unix)]
-
-#[path = "../../server/tests/common/mod.rs"]
-mod common;
-
 use std::collections::{HashSet, VecDeque};
-use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Came, Client, PATIENCE, Raw};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use yatta::updates::decoder::Decode;
@@ -25,59 +15,8 @@ use yatta::updates::encoder::Encode;
 use yatta::{Doc, ReadTxn, Transact};
 use yatta_server::wire::{self, Message};
 
-struct Process {
-    child: Child,
-    address: SocketAddr,
-}
-
-impl Process {
-    fn start(folder: &Path) -> Self {
-        // An acknowledgement is worth something only with a rate that lets many be on their way.
-        let mut child = Command::new(env!("CARGO_BIN_EXE_yatta"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--drain", "5", "--max-rate", "0", "--data-dir"])
-            .arg(folder)
-            .env("NO_COLOR", "1")
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let address = loop {
-            let line = lines.next().expect("the server starts").unwrap();
-            if let Some((_, address)) = line.split_once("address=") {
-                break address.trim().parse().unwrap();
-            }
-        };
-        // Whoever writes a log must find a reader.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, address }
-    }
-
-    fn signal(&self, name: &str) {
-        let done = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
-        assert!(done.success());
-    }
-
-    /// Waits for the end; returns whether it went well.
-    fn end(mut self) -> bool {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.success();
-            }
-            assert!(Instant::now() < end, "the server ends in time");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // It has ended already, or the test failed.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use crate::common::{Came, Client, PATIENCE, Raw};
+use crate::process::Process;
 
 /// A writer in the dialect of hocuspocus, with a document that lives through crashes.
 struct Writer {
@@ -229,30 +168,4 @@ async fn it_drains_when_it_is_told_to_end() {
     }
     let process = Process::start(folder.path());
     check(process.address, &writers).await;
-}
-
-/// `yatta load` loses nothing against a server, and says at once who does not answer.
-#[test]
-fn load_counts_and_does_not_wait_for_nobody() {
-    let folder = tempfile::tempdir().unwrap();
-    let process = Process::start(folder.path());
-    let load = |address: SocketAddr| {
-        Command::new(env!("CARGO_BIN_EXE_yatta"))
-            .args(["load", "--json", "--duration", "1", "--connections", "3", "--url"])
-            .arg(format!("ws://{address}"))
-            .output()
-            .unwrap()
-    };
-    let done = load(process.address);
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let report: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert_eq!(report["lost"], 0, "{report}");
-    assert!(report["delivered"].as_u64() > Some(0), "{report}");
-    let address = process.address;
-    drop(process);
-    let begun = Instant::now();
-    let refused = load(address);
-    let said = String::from_utf8_lossy(&refused.stderr);
-    assert!(!refused.status.success() && said.contains(&address.to_string()), "{said}");
-    assert!(begun.elapsed() < Duration::from_secs(20), "it waits for connections that ended");
 }

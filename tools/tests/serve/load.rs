@@ -1,0 +1,33 @@
+//! `yatta load` against `yatta serve`.
+
+use std::net::SocketAddr;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::process::Process;
+
+/// `yatta load` loses nothing against a server, and says at once who does not answer.
+#[test]
+fn load_counts_and_does_not_wait_for_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let process = Process::start(folder.path());
+    let load = |address: SocketAddr| {
+        Command::new(env!("CARGO_BIN_EXE_yatta"))
+            .args(["load", "--json", "--duration", "1", "--connections", "3", "--url"])
+            .arg(format!("ws://{address}"))
+            .output()
+            .unwrap()
+    };
+    let done = load(process.address);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(report["lost"], 0, "{report}");
+    assert!(report["delivered"].as_u64() > Some(0), "{report}");
+    let address = process.address;
+    drop(process);
+    let begun = Instant::now();
+    let refused = load(address);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && said.contains(&address.to_string()), "{said}");
+    assert!(begun.elapsed() < Duration::from_secs(20), "it waits for connections that ended");
+}
