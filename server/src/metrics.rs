@@ -1,7 +1,9 @@
 //! What the server counts (layer 0): atomics, read by `/metrics`. Cost of counting: one atomic addition.
 
 use std::sync::atomic::AtomicU64;
+use std::time::Instant;
 
+use parking_lot::Mutex;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -52,6 +54,8 @@ pub struct Metrics {
     pub closed: Family<CloseLabel, Counter>,
     /// From an update to its durability, in seconds.
     pub store_seconds: Histogram,
+    /// When that was last so.
+    pub store_failed: Mutex<Option<Instant>>,
     registry: Registry,
     /// Numbers connections in logs.
     pub next_connection: AtomicU64,
@@ -96,6 +100,7 @@ impl Metrics {
             webhook_errors: counter("webhook_errors", "Webhooks that were given up"),
             closed,
             store_seconds,
+            store_failed: Mutex::default(),
             registry,
             next_connection: AtomicU64::new(1),
         }

@@ -12,6 +12,7 @@ mod replay;
 mod roots;
 mod serve;
 mod show;
+mod transfer;
 mod update_tools;
 
 use std::process::ExitCode;
@@ -57,6 +58,10 @@ enum Command {
     Replay(replay::Args),
     /// Answer requests of the adapter's protocol: one JSON object a line on standard input, one reply a line.
     Adapter,
+    /// Take documents of hocuspocus, y-leveldb or files into the store of `serve`.
+    Import(transfer::ImportArgs),
+    /// Write documents of the store of `serve` to files.
+    Export(transfer::ExportArgs),
     /// Make load for a sync server and measure latency, loss, processor time and memory.
     Load(load::Args),
     /// Serve documents to Yjs clients: y-websocket and hocuspocus on one port.
@@ -82,6 +87,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Obfuscate(args) => update_tools::obfuscate(&args),
         Command::FetchTraces(args) => Ok(fetch::run(&args)?),
         Command::Replay(args) => Ok(replay::run(&args)?),
+        Command::Import(args) => transfer::import(&args),
+        Command::Export(args) => transfer::export(&args),
         Command::Load(args) => Ok(load::run(&args)?),
         Command::Serve(args) => Ok(serve::run(*args)?),
         Command::Adapter => Ok(adapter::run(std::io::stdin().lock(), std::io::stdout().lock())?),

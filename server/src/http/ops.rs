@@ -16,6 +16,9 @@ use super::Http;
 /// A probe writes to the store; not more often than this.
 const PROBE_EVERY: Duration = Duration::from_secs(2);
 
+/// Who could not store an update lately is not ready, though a probe, which is small, may fit on a full disk.
+const LATELY: Duration = Duration::from_secs(10);
+
 /// The last probe of the store and what it said.
 #[derive(Default)]
 pub(super) struct Readiness(Mutex<Option<(Instant, Result<(), String>)>>);
@@ -31,6 +34,10 @@ pub(super) fn routes(http: Arc<Http>) -> Router {
 async fn ready(State(http): State<Arc<Http>>) -> impl IntoResponse {
     if http.draining.load(Ordering::Acquire) {
         return (StatusCode::SERVICE_UNAVAILABLE, "draining\n".to_owned());
+    }
+    let failed = *http.context.rooms.shared().metrics.store_failed.lock();
+    if failed.is_some_and(|at| at.elapsed() < LATELY) {
+        return (StatusCode::SERVICE_UNAVAILABLE, "the store did not take an update just now\n".to_owned());
     }
     match http.probe().await {
         Ok(()) => (StatusCode::OK, "ready\n".to_owned()),

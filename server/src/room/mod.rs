@@ -306,6 +306,7 @@ impl Room {
                 Ok(()) => room.shared.metrics.store_seconds.observe(asked.elapsed().as_secs_f64()),
                 Err(error) => {
                     room.shared.metrics.store_errors.inc();
+                    *room.shared.metrics.store_failed.lock() = Some(Instant::now());
                     room.fail(Close::TryAgain);
                     tracing::error!(room = %room.name, %error, "an update could not be stored; the room is closed");
                 }

@@ -71,7 +71,7 @@ async fn churned_rooms_leave_no_memory_behind() {
     );
     assert_eq!(of("yatta_rooms"), 0.0, "all are unloaded");
     assert!(of("yatta_loads_total") >= rooms as f64);
-    // A room that stayed would be some 20 KB: a megabyte is 50 of them.
+    // The allocator keeps a few megabytes more or less. A room that stayed would be some 20 KB.
     let growth = end.saturating_sub(warm);
-    assert!(growth < (2 << 20) + 400 * rooms as u64, "{growth} bytes for {} rooms", rooms - rooms / 3);
+    assert!(growth < 8 << 20, "{growth} bytes for {} rooms", rooms - rooms / 3);
 }
