@@ -2,10 +2,15 @@
 //
 // Beyond version 1: `h` may be a path [handle, segment...] (number = index, string = key, {"embed": n} = n-th type in a
 // text); `transact` runs several requests in one transaction (there is no `begin`); `batch` answers several at once;
-// `shape` describes a type; `svFromUpdate`, `pending`. The Rust side of the tests (tests/common) speaks the same.
+// `shape` describes a type; `svFromUpdate`, `pending`. Of version 2: undo, snapshots, `log`, `clock`. The Rust side of the tests (tests/common) speaks the same.
 import { createInterface } from 'node:readline'
 import { readFileSync } from 'node:fs'
-import * as Y from 'yjs'
+
+// lib0 takes Date.now when it is loaded: the time is ours before that.
+const systemTime = Date.now
+let fakeTime = null
+Date.now = () => fakeTime ?? systemTime()
+const Y = await import('yjs')
 
 const VERSION = JSON.parse(readFileSync(new URL('./node_modules/yjs/package.json', import.meta.url), 'utf8')).version
 const hex = bytes => Buffer.from(bytes).toString('hex')
@@ -186,7 +191,10 @@ const documentOps = {
     const um = new Y.UndoManager(q.scope.map(h => find(s, h)), {
       captureTimeout: q.captureTimeout ?? 500,
       ...(q.trackedOrigins !== undefined && { trackedOrigins: new Set(q.trackedOrigins) }),
-      ...(q.ignoreRemoteMapChanges === true && { ignoreRemoteMapChanges: true })
+      ...(q.ignoreRemoteMapChanges === true && { ignoreRemoteMapChanges: true }),
+      ...(q.deleteFilter?.length > 0 && {
+        deleteFilter: item => !(item.content instanceof Y.ContentType && q.deleteFilter.includes(kindOf(item.content.type)))
+      })
     })
     const log = []
     um.on('stack-item-added', event => log.push(`added:${event.type}`))
@@ -202,7 +210,30 @@ const documentOps = {
     const { um, log } = manager(s, q)
     return { undo: um.undoStack.length, redo: um.redoStack.length, canUndo: um.canUndo(), canRedo: um.canRedo(), events: log }
   },
+  snapshot: s => hex(Y.encodeSnapshot(Y.snapshot(s.doc))),
+  snapshot_encode: (s, q) => {
+    const snapshot = q.snapshot === undefined ? Y.snapshot(s.doc) : Y.decodeSnapshot(unhex(q.snapshot))
+    return hex(q.enc === 2 ? Y.encodeSnapshotV2(snapshot) : Y.encodeSnapshot(snapshot))
+  },
+  log: s => [...s.doc.store.clients.keys()].sort((a, b) => b - a)
+    .flatMap(client => s.doc.store.clients.get(client).map(block => blockJson(s, block))),
   transact: (s, q) => s.doc.transact(() => q.ops.map(op => run(s, op)), q.origin ?? null)
+}
+
+const blockJson = (session, block) => {
+  const id = ({ client, clock }) => [client, clock]
+  const out = { id: id(block.id), len: block.length }
+  if (!(block instanceof Y.Item)) return { ...out, content: block instanceof Y.GC ? 'gc' : 'skip' }
+  out.content = block.content.getRef()
+  out.deleted = block.deleted
+  if (block.origin !== null) out.origin = id(block.origin)
+  if (block.rightOrigin !== null) out.rightOrigin = id(block.rightOrigin)
+  if (block.origin === null && block.rightOrigin === null) {
+    out.parent = block.parent._item === null ? handleOf(session, block.parent).slice(1) : id(block.parent._item.id)
+    if (block.parentSub !== null) out.parentSub = block.parentSub
+  }
+  if (block.content instanceof Y.ContentString) out.text = block.content.str
+  return out
 }
 
 const manager = (session, q) => {
@@ -249,6 +280,13 @@ const typeOps = {
     t.insertEmbed(q.index, value, q.attrs === undefined ? undefined : read(q.attrs))
     return isType(value) ? remember(s, value) : null
   },
+  snapshot_delta: (s, q, t) => {
+    const at = key => q[key] == null ? undefined : Y.decodeSnapshot(unhex(q[key]))
+    return t.toDelta(at('snapshot'), at('prev')).map(part => ({
+      insert: write(part.insert, s),
+      ...(part.attributes && { attributes: write(part.attributes, s) })
+    }))
+  },
   text_delete: (s, q, t) => { t.delete(q.index, q.len); return null },
   text_format: (s, q, t) => { t.format(q.index, q.len, read(q.attrs)); return null },
   text_delta: (s, q, t) => { t.applyDelta(readDelta(q.delta), q.sanitize === undefined ? undefined : { sanitize: q.sanitize }); return null }
@@ -288,6 +326,7 @@ const freeOps = {
   diff: q => decoding(() => (q.enc === 2 ? Y.diffUpdateV2 : Y.diffUpdate)(unhex(q.update), unhex(q.sv))),
   svFromUpdate: q => decoding(() => (q.enc === 2 ? Y.encodeStateVectorFromUpdateV2 : Y.encodeStateVectorFromUpdate)(unhex(q.update))),
   convert: q => decoding(() => (q.to === 2 ? Y.convertUpdateFormatV1ToV2 : Y.convertUpdateFormatV2ToV1)(unhex(q.update))),
+  clock: q => { fakeTime = q.ms ?? null; return null },
   batch: q => q.reqs.map(answer)
 }
 

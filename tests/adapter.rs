@@ -65,16 +65,23 @@ fn random_array_changes_are_answered_like_yjs() {
     assert_eq!(replay("testRepeatGeneratingYarrayTests300.jsonl.gz"), 3500);
 }
 
-/// Scripts of the network (tests/interop.rs) that once failed, with the replies of Yjs.
+/// Scripts of the network (tests/interop.rs) that once failed, and scripts that somebody thought of, with the replies of Yjs.
 #[test]
-fn scripts_that_once_failed_are_answered_like_yjs() {
+fn scripts_are_answered_like_yjs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/adapter");
     for file in std::fs::read_dir(folder).expect("the folder can be read") {
         let name = file.expect("the folder can be read").file_name().to_string_lossy().into_owned();
-        if name.starts_with("network-") {
+        if name.starts_with("network-") || name.starts_with("script-") {
             assert!(replay(&name) > 0, "{name} holds a script");
         }
     }
+}
+
+/// What version 2 of the protocol adds, with the replies of Yjs (interop/record.mjs): the time of undo managers, what they
+/// may not delete, snapshots, and the blocks themselves.
+#[test]
+fn version_2_is_answered_like_yjs() {
+    assert_eq!(replay("version-2.jsonl"), 142);
 }
 
 #[test]

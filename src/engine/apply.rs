@@ -14,6 +14,7 @@ use super::delete::delete_range;
 use super::in_place::{continue_any, continue_text, shift_deleted};
 use super::integrate::{IncomingParent, integrate, integrate_collected};
 use super::place::{NewContent, store_content};
+use super::split::{clean_end, clean_start};
 use crate::block::content::SubdocContent;
 use crate::block::index::{ClientIdx, ItemIdx, KeyIdx};
 use crate::block::item::{Flags, Id, Item, Kind};
@@ -227,15 +228,16 @@ impl<'u> Run<'u> {
         }
     }
 
-    /// Gives back the text of blocks that were parked.
+    /// Gives back the text of blocks that were parked. Behind it stands text of ours if an item was cut within a character.
     fn return_texts(&self, store: &mut Store) {
         for (place, section) in self.update.sections.iter().enumerate() {
             let rest = &self.update.blocks[self.next[place]..section.end as usize];
             if self.texts[place] != NONE
                 && let Some(string) = rest.iter().find(|block| block.kind == Kind::String)
             {
-                let end = self.texts[place] + (string.content.0 - section.text.0);
-                store.client_mut(self.client_of(section.client)).text.truncate(end);
+                let byte = |of_update: u32| self.texts[place] + (of_update - section.text.0);
+                let client = self.client_of(section.client);
+                store.drop_text(client, byte(string.content.0), byte(section.text.1));
             }
         }
     }
@@ -320,7 +322,13 @@ impl<'u> Run<'u> {
         let client = self.client_of(self.update.sections[place].client);
         let block = self.update.blocks[self.next[place]];
         let state = store.state(client);
-        if block.kind == Kind::Skip || block.end() <= state {
+        if block.kind == Kind::Skip {
+            return Step::Done;
+        }
+        if block.clock < state && !store.redone.is_empty() {
+            self.cut_at_origins(store, changes, &block);
+        }
+        if block.end() <= state {
             return Step::Done;
         }
         if block.clock > state {
@@ -331,6 +339,18 @@ impl<'u> Run<'u> {
         }
         self.integrate(store, changes, place, &block, state - block.clock);
         Step::Done
+    }
+
+    /// Cuts the neighbours of a block that is known already, as Yjs does before it looks whether it is. The commit joins
+    /// them again, but for what an undo has brought back elsewhere: that stays in parts.
+    fn cut_at_origins(&self, store: &mut Store, changes: &mut ChangeSet, block: &UpdateBlock) {
+        let (origin, right) = (self.id(block.origin), self.id(block.right_origin));
+        if origin.is_some() && origin.clock < store.state(origin.client) {
+            clean_end(store, changes, origin);
+        }
+        if right.is_some() && right.clock < store.state(right.client) {
+            clean_start(store, changes, right);
+        }
     }
 
     /// The client of the first dependency of a block that is not here.

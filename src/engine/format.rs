@@ -4,6 +4,8 @@
 //! attributes in force there; they come from the position tree in O(log n) (the last mark of each key), and cost nothing
 //! in a text that never had a mark.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 use yatta_encoding::{Any, Value};
 
@@ -488,10 +490,15 @@ pub(crate) fn equal_values(a: Option<&Value>, b: Option<&Value>) -> bool {
     equal_any(null_of(a), null_of(b))
 }
 
-/// As `===`: objects are never the same as others.
+/// As `===`: two objects are the same only if one is a copy of the other's reference. Marks share it where one was written
+/// to bring back what another had set.
 fn same(a: Option<&Value>, b: &Value) -> bool {
-    let (a, b) = (null_of(a), null_of(Some(b)));
-    !matches!(a, Any::Map(_) | Any::Array(_) | Any::Buffer(_)) && equal_any(a, b)
+    match (null_of(a), null_of(Some(b))) {
+        (Any::Map(a), Any::Map(b)) => a.ptr_eq(b),
+        (Any::Array(a), Any::Array(b)) => Arc::ptr_eq(a, b),
+        (Any::Buffer(a), Any::Buffer(b)) => Arc::ptr_eq(a, b),
+        (a, b) => equal_any(a, b),
+    }
 }
 
 fn equal_any(a: &Any, b: &Any) -> bool {

@@ -1,8 +1,8 @@
 //! In the place of the adapter's file of this name: what yrs lacks.
 
 use super::engine::{
-    Attrs, Delta, Doc, In, MapRef, Out, ReadTxn, Text, TextRef, TransactionMut, UndoManager, XmlElementRef,
-    XmlFragment,
+    Attrs, Delta, Doc, In, MapRef, Out, ReadTxn, Text, TextRef, Transaction, TransactionMut, UndoManager,
+    XmlElementRef, XmlFragment,
 };
 use super::json::Json;
 use super::service::Failure;
@@ -79,6 +79,16 @@ pub(crate) fn meta(_doc: &Doc) -> Json {
 /// An undo manager of yrs watches types only.
 pub(crate) fn whole_document(_manager: &mut UndoManager<()>, _doc: &Doc) -> Result<(), Failure> {
     Err(Failure::unsupported("undo of a whole document"))
+}
+
+/// yrs asks nobody before an undo deletes.
+pub(crate) fn protect(_manager: &mut UndoManager<()>, _kinds: Vec<String>) -> Result<(), Failure> {
+    Err(Failure::unsupported("deleteFilter"))
+}
+
+/// The blocks of yrs are compared by its bytes only.
+pub(crate) fn log(_txn: &Transaction<'_>) -> Result<Json, Failure> {
+    Err(Failure::unsupported("log"))
 }
 
 /// yrs cannot change a client id.

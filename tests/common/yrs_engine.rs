@@ -1,6 +1,7 @@
 //! yrs under the names that the adapter's service uses.
 
 pub(crate) use yrs::sync::awareness::AwarenessUpdate;
+pub(crate) use yrs::sync::time::{Clock, SystemClock};
 pub(crate) use yrs::sync::{Awareness, SyncMessage};
 pub(crate) use yrs::types::text::{ChangeKind, DeltaPrelim, Diff, TextPrelim};
 pub(crate) use yrs::types::xml::{XmlDeltaPrelim, XmlIn, XmlOut};

@@ -58,6 +58,16 @@ impl AnyMap {
         self.get(key).is_some()
     }
 
+    /// Tells whether both are one map in memory: one is a clone of the other, or both are empty.
+    #[inline]
+    pub fn ptr_eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
     /// Counts the entries.
     pub fn len(&self) -> usize {
         self.entries().len()

@@ -9,6 +9,8 @@ use yatta::{
     Array, Assoc, Doc, IdSet, IndexedSequence, Map, Options, ReadTxn, Snapshot, StateVector, StickyIndex,
     Text, Transact, Update, XmlFragment,
 };
+use yatta_encoding::block::Block;
+use yatta_encoding::update::decode_update_v1;
 
 use super::fixture::{self, Roots};
 use super::input::Input;
@@ -27,26 +29,31 @@ pub fn apply_v2(data: &[u8]) {
 fn apply(data: &[u8], decode: fn(&[u8]) -> Result<Update, yatta_encoding::Error>) {
     let mut input = Input::new(data);
     let kind = input.byte();
+    let mut updates = Vec::new();
+    for _ in 0..(kind >> 4) % 4 {
+        updates.push(input.part());
+    }
+    updates.push(input.rest());
+    updates.retain(|bytes| decode(bytes).is_ok());
+    if updates.is_empty() {
+        // A document that nobody sends anything to is the same each time.
+        return;
+    }
     let (doc, roots) =
         if kind & 1 == 0 { fixture::filled(kind & 2 == 0) } else { fixture::empty(9, kind & 2 == 0) };
     if kind & 4 == 0 {
         fixture::observe(&doc, &roots);
     }
     let mut undo = (kind & 8 != 0).then(|| fixture::undo_manager(&doc, &roots));
-    let mut updates = Vec::new();
-    for _ in 0..(kind >> 4) % 4 {
-        updates.push(input.part());
-    }
-    updates.push(input.rest());
     for bytes in updates {
-        let Ok(update) = decode(bytes) else { continue };
+        let update = || decode(bytes).expect("it was read before");
         let before = fixture::state(&doc);
-        if doc.transact_mut().apply_update(update).is_err() {
+        if doc.transact_mut().apply_update(update()).is_err() {
             assert_eq!(fixture::state(&doc), before, "an error changes nothing");
         }
         doc.check();
         let held = fixture::state(&doc);
-        doc.transact_mut().apply_update(decode(bytes).expect("it was read before")).ok();
+        doc.transact_mut().apply_update(update()).ok();
         assert_eq!(fixture::state(&doc), held, "an update that comes again changes nothing");
     }
     after(&doc, &roots);
@@ -102,8 +109,25 @@ fn after(doc: &Doc, roots: &Roots) {
     let (third, _) = fixture::empty(78, true);
     third.transact_mut().apply_update(Update::decode_v1(&saved).expect("it reads")).expect("it applies");
     third.check();
-    assert_eq!(fixture::state(&third)[0], saved, "loading what was loaded changes nothing");
+    if !has_crossed_origins(&v1) && !has_crossed_origins(&saved) {
+        assert_eq!(fixture::state(&third)[0], saved, "loading what was loaded changes nothing");
+    }
     drop((content, fixture::read(&copy.transact(), &copied)));
+}
+
+/// Whether a block names two units of one other block as its neighbours, the right one first. Nobody can have written
+/// that. Where Yjs puts it depends on how the other block was cut before, so each load moves it, here as there.
+fn has_crossed_origins(state: &[u8]) -> bool {
+    let decoded = decode_update_v1(state).expect("a state reads");
+    let holds = |block: &Block<'_>, id: yatta::ID| {
+        block.id().client == id.client && (block.id().clock..block.clock_end()).contains(&id.clock)
+    };
+    decoded.blocks.iter().any(|block| {
+        let Block::Item(item) = block else { return false };
+        let (Some(origin), Some(right)) = (item.origin, item.right_origin) else { return false };
+        let crossed = origin.client == right.client && right.clock <= origin.clock;
+        crossed && decoded.blocks.iter().any(|other| holds(other, origin) && holds(other, right))
+    })
 }
 
 /// States of clients.
@@ -135,6 +159,7 @@ pub fn awareness(data: &[u8]) {
 /// Frames of the sync protocol.
 pub fn sync(data: &[u8]) {
     let (doc, roots) = fixture::filled(true);
+    let before = fixture::state(&doc);
     let mut awareness = Awareness::new(doc.clone());
     awareness.set_local_state_raw("{}");
     if let Ok(answers) = DefaultProtocol.handle(&mut awareness, data) {
@@ -145,7 +170,9 @@ pub fn sync(data: &[u8]) {
         }
     }
     doc.check();
-    after(&doc, &roots);
+    if fixture::state(&doc) != before {
+        after(&doc, &roots);
+    }
 }
 
 /// Positions, snapshots, state vectors and sets of ids. The first byte says which.

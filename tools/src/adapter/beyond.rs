@@ -2,20 +2,60 @@
 //! another file in the place of this one for yrs.
 
 use super::engine::{
-    Any, Array, ArrayRef, Attrs, ClientID, Delta, Doc, In, Map, MapRef, Out, ReadTxn, Text, TextRef,
-    TransactionMut, UndoManager, Xml, XmlElementRef, XmlFragment,
+    Any, Array, ArrayRef, Attrs, ClientID, Delta, Doc, ID, In, Map, MapRef, Out, ReadTxn, StateVector, Text,
+    TextRef, Transaction, TransactionMut, UndoManager, Xml, XmlElementRef, XmlFragment,
 };
 use super::extra::Extra;
 use super::json::Json;
 use super::late;
 use super::service::node::{Node, Place, node_of};
 use super::service::{Failure, value};
-use yatta::Root;
 use yatta::types::exact::{ExactPrelim, Parts, Value};
 use yatta::types::xml::{XmlHookPrelim, XmlHookRef};
+use yatta::{IdSet, Root};
+use yatta_encoding::block::{Block, Content, Parent};
+use yatta_encoding::update::decode_update_v1;
 
 /// Types nested deeper than this are left to the engine's own `to_json`.
 const DEPTH: u32 = 100;
+
+/// All blocks that are integrated, by descending client, as the state of the document names them.
+pub(crate) fn log(txn: &Transaction<'_>) -> Result<Json, Failure> {
+    let state = txn.encode_state_as_update_v1(&StateVector::default());
+    let decoded = decode_update_v1(&state).map_err(|error| Failure::decode(error.to_string()))?;
+    let known = txn.state_vector();
+    let deleted = txn.snapshot().delete_set;
+    let here = |block: &&Block<'_>| block.clock_end() <= known.get(&block.id().client);
+    Ok(decoded.blocks.iter().filter(here).map(|block| block_json(block, &deleted)).collect::<Vec<_>>().into())
+}
+
+fn block_json(block: &Block<'_>, deleted: &IdSet) -> Json {
+    let id = |id: ID| Json::from(vec![Json::Number(id.client.get() as f64), Json::from(id.clock)]);
+    let mut json = Json::object([("id", id(block.id())), ("len", block.len().into())]);
+    let Block::Item(item) = block else {
+        json.set("content", if matches!(block, Block::Gc { .. }) { "gc" } else { "skip" }.into());
+        return json;
+    };
+    json.set("content", u32::from(item.content.ref_number()).into());
+    json.set("deleted", deleted.contains(&item.id).into());
+    for (key, origin) in [("origin", item.origin), ("rightOrigin", item.right_origin)] {
+        if let Some(origin) = origin {
+            json.set(key, id(origin));
+        }
+    }
+    match &item.parent {
+        Parent::Inherit => {}
+        Parent::Root(name) => json.set("parent", name.as_ref().into()),
+        Parent::Branch(parent) => json.set("parent", id(*parent)),
+    }
+    if let Some(key) = &item.parent_sub {
+        json.set("parentSub", key.as_ref().into());
+    }
+    if let Content::String(text) = &item.content {
+        json.set("text", text.as_ref().into());
+    }
+    json
+}
 
 /// What waits in a document: the clock that is missing of each client, and whether deletions wait. `None` where the
 /// engine only tells whether something waits.
@@ -244,6 +284,14 @@ pub(crate) fn meta(doc: &Doc) -> Json {
 /// Lets an undo manager watch all of a document.
 pub(crate) fn whole_document(manager: &mut UndoManager<()>, doc: &Doc) -> Result<(), Failure> {
     manager.expand_scope_to_doc(doc);
+    Ok(())
+}
+
+/// Keeps types of these kinds from being deleted by an undo or redo.
+pub(crate) fn protect(manager: &mut UndoManager<()>, kinds: Vec<String>) -> Result<(), Failure> {
+    manager.set_delete_filter(move |_, item| {
+        !node_of(item.value()).is_some_and(|node| kinds.iter().any(|kind| kind == node.kind()))
+    });
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The crate that the adapter drives, and what it needs beyond the API that yatta shares with yrs.
 
 pub(crate) use yatta::sync::awareness::AwarenessUpdate;
+pub(crate) use yatta::sync::time::{Clock, SystemClock};
 pub(crate) use yatta::sync::{Awareness, SyncMessage};
 pub(crate) use yatta::types::text::{ChangeKind, DeltaPrelim, Diff};
 pub(crate) use yatta::types::xml::{XmlDeltaPrelim, XmlIn};

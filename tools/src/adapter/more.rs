@@ -5,10 +5,11 @@
 
 use super::beyond;
 use super::engine::{
-    Assoc, BranchID, Change, ChangeKind, ClientID, Decode, DeepObservable, Delta, Diff, Encode, EntryChange,
-    Event, EventKind, GetString, ID, IndexScope, IndexedSequence, Observable, Out, Path, PathSegment,
-    ReadTxn, SharedRef, Snapshot, StickyIndex, Text, ToJson, Transact, TransactionMut, UndoManager,
-    UndoOptions, Update, ignore_remote_map_changes, offset, restore, snapshot_contains,
+    Assoc, BranchID, Change, ChangeKind, ClientID, Clock, Decode, DeepObservable, Delta, Diff, Encode,
+    EntryChange, Event, EventKind, GetString, ID, IndexScope, IndexedSequence, Observable, Out, Path,
+    PathSegment, ReadTxn, SharedRef, Snapshot, StickyIndex, SystemClock, Text, ToJson, Transact,
+    TransactionMut, UndoManager, UndoOptions, Update, ignore_remote_map_changes, offset, restore,
+    snapshot_contains,
 };
 use super::extra::Extra;
 use super::json::{Json, hex, unhex};
@@ -24,8 +25,26 @@ use std::sync::{Arc, Mutex};
 /// Undo managers and observers of one document.
 #[derive(Default)]
 pub(crate) struct More {
+    /// What undo managers of this document take for the time.
+    pub(crate) clock: FakeClock,
     managers: HashMap<String, Manager>,
     observers: HashMap<String, (Node, bool)>,
+}
+
+/// A time that the driver sets, in milliseconds; until it does, that of the system.
+#[derive(Clone, Default)]
+pub(crate) struct FakeClock(Arc<Mutex<Option<u64>>>);
+
+impl FakeClock {
+    /// Sets the time, or lets the system have it again.
+    pub(crate) fn set(&self, time: Option<u64>) {
+        *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = time;
+    }
+
+    fn now(&self) -> u64 {
+        let set = *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        set.unwrap_or_else(|| SystemClock.now())
+    }
 }
 
 struct Manager {
@@ -41,8 +60,9 @@ pub(crate) fn run(session: &mut Session, request: &Json) -> Option<Result<Json, 
         "undo_new" => new_manager(session, request),
         "undo" | "redo" | "undo_stop" | "undo_clear" | "undo_read" => manage(session, op, request),
         "relpos_new" | "relpos_abs" | "relpos_hex" => position(session, op, request),
-        "snapshot" | "snapshot_v2" | "snapshot_from_v2" | "snapshot_contains" | "snapshot_restore"
-        | "snapshot_delta" => snapshot(session, op, request),
+        "log" => beyond::log(&session.doc.transact()),
+        "snapshot" | "snapshot_encode" | "snapshot_v2" | "snapshot_from_v2" | "snapshot_contains"
+        | "snapshot_restore" | "snapshot_delta" => snapshot(session, op, request),
         _ => return None,
     })
 }
@@ -272,8 +292,10 @@ fn content(txn: &TransactionMut<'_>, out: &Out) -> Json {
 }
 
 fn new_manager(session: &mut Session, request: &Json) -> Result<Json, Failure> {
+    let clock = session.more.clock.clone();
     let mut options = UndoOptions {
         capture_timeout_millis: request.get("captureTimeout").as_u64().unwrap_or(500),
+        timestamp: Arc::new(move || clock.now()),
         ..UndoOptions::default()
     };
     for origin in request.get("trackedOrigins").items() {
@@ -284,6 +306,15 @@ fn new_manager(session: &mut Session, request: &Json) -> Result<Json, Failure> {
         && !ignore_remote_map_changes(&mut manager)
     {
         return Err(Failure::unsupported("ignoreRemoteMapChanges"));
+    }
+    let protected: Vec<String> = request
+        .get("deleteFilter")
+        .items()
+        .iter()
+        .filter_map(|kind| kind.as_str().map(str::to_owned))
+        .collect();
+    if !protected.is_empty() {
+        beyond::protect(&mut manager, protected)?;
     }
     let doc = session.doc.clone();
     for h in request.get("scope").items() {
@@ -450,6 +481,17 @@ fn snapshot(session: &mut Session, op: &str, request: &Json) -> Result<Json, Fai
     let txn = session.doc.transact();
     if op == "snapshot" {
         return Ok(hex(&txn.snapshot().encode_v1()).into());
+    }
+    if op == "snapshot_encode" {
+        let now = match request.get("snapshot").as_str() {
+            None => txn.snapshot(),
+            Some(bytes) => {
+                let bytes = unhex(bytes).map_err(Failure::error)?;
+                Snapshot::decode_v1(&bytes).map_err(|error| Failure::decode(error.to_string()))?
+            }
+        };
+        let v2 = request.get("enc").as_u64() == Some(2);
+        return Ok(hex(&if v2 { now.encode_v2() } else { now.encode_v1() }).into());
     }
     let bytes = unhex(request.get("snapshot").as_str().unwrap_or_default()).map_err(Failure::error)?;
     if op == "snapshot_from_v2" {

@@ -16,7 +16,7 @@ pub(crate) mod value;
 
 use super::engine;
 use super::json::{Json, hex, unhex};
-use super::more;
+use super::more::{self, FakeClock};
 use super::presence::{self, Presence};
 use session::Session;
 use std::collections::HashMap;
@@ -52,6 +52,8 @@ impl Failure {
 pub(crate) struct Service {
     docs: HashMap<String, Session>,
     presence: Presence,
+    /// What undo managers take for the time.
+    clock: FakeClock,
 }
 
 impl Service {
@@ -91,7 +93,8 @@ impl Service {
             }
             Some("new") => {
                 return match Session::new(request) {
-                    Ok(session) => {
+                    Ok(mut session) => {
+                        session.more.clock = self.clock.clone();
                         self.docs.insert(request.get("doc").as_str().unwrap_or_default().to_owned(), session);
                         ok(Json::Null, Vec::new())
                     }
@@ -100,6 +103,10 @@ impl Service {
             }
             Some("free") => {
                 self.docs.remove(request.get("doc").as_str().unwrap_or_default());
+                return ok(Json::Null, Vec::new());
+            }
+            Some("clock") => {
+                self.clock.set(request.get("ms").as_u64());
                 return ok(Json::Null, Vec::new());
             }
             _ => {}

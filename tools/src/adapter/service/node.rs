@@ -23,7 +23,7 @@ pub(crate) enum Node {
 
 impl Node {
     /// The kind's name in the protocol.
-    pub(super) fn kind(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) => "text",
             Self::Array(_) => "array",

@@ -1,0 +1,171 @@
+//! The cases of testdata/cases that are sentences about a server, each under its name. The others stand where their matter
+//! is tested; tests/cases.rs of the root says where.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use common::{Client, Raw, eventually, server, server_on, server_with};
+use yatta_server::auth::Open;
+use yatta_server::limits::Limits;
+use yatta_server::name::RoomName;
+use yatta_server::store::faulty::FaultyStore;
+use yatta_server::store::memory::MemoryStore;
+use yatta_server::store::{Durability, Store, sqlite::SqliteStore};
+use yatta_server::wire;
+use yatta_server::wire::presence::{Entry, write};
+
+fn presence(client: u64, state: &str) -> Bytes {
+    wire::awareness(&[], &write([Entry { client, clock: 1, state }].into_iter()))
+}
+
+/// A document that is loaded again and again without an edit is not written to.
+#[tokio::test(flavor = "multi_thread")]
+async fn srv_008_loading_writes_nothing() {
+    let store = Arc::new(FaultyStore::new(Arc::new(MemoryStore::new())));
+    let limits = Limits { idle_room: Duration::ZERO, ..Limits::default() };
+    let server = server_with(limits, Arc::clone(&store) as Arc<dyn Store>, Arc::new(Open)).await;
+    let mut first = Client::join(&server, "room").await;
+    first.type_text("written once").await;
+    eventually("it is written", || store.faults().appends.load(Ordering::SeqCst) == 1).await;
+    drop(first);
+    for _ in 0..10 {
+        eventually("the room is unloaded", || server.rooms().list().is_empty()).await;
+        let client = Client::join(&server, "room").await;
+        assert_eq!(client.text(), "written once");
+    }
+    server.stop().await;
+    assert!(store.faults().loads.load(Ordering::SeqCst) > 10, "each visit loads");
+    assert_eq!(store.faults().appends.load(Ordering::SeqCst), 1, "and none writes");
+}
+
+/// An update of a megabyte is stored and found again, and so is what is typed behind it.
+#[tokio::test(flavor = "multi_thread")]
+async fn srv_009_a_large_update_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Arc::new(SqliteStore::open(folder.path(), Durability::Full).unwrap()) as Arc<dyn Store>;
+    let large = "0123456789abcdef".repeat(1 << 16);
+    let server = server_on(open()).await;
+    let mut client = Client::join(&server, "room").await;
+    client.type_text(&large).await;
+    client.type_text(" and more").await;
+    eventually("both are there", || server.rooms().shared().metrics.updates.get() == 2).await;
+    assert!(server.stop().await, "all is stored when it ends");
+    let server = server_on(open()).await;
+    let client = Client::join(&server, "room").await;
+    assert_eq!(client.text(), large + " and more");
+    server.stop().await;
+}
+
+/// Names are names, not paths: what looks like one leads to a document of its own, and nothing else.
+#[tokio::test(flavor = "multi_thread")]
+async fn srv_014_names_of_rooms_are_names() {
+    let server = server().await;
+    for path in ["a/b", "a%20b", "%C3%A9", "%252e%252e", "room/", "room"] {
+        let mut client = Client::join(&server, path).await;
+        assert_eq!(client.text(), "", "{path} is a document of its own");
+        client.type_text(path).await;
+        eventually("it is known by its name", || {
+            let name = RoomName::from_path(path).unwrap();
+            server.rooms().list().iter().any(|room| room.name.as_str() == name.as_str())
+        })
+        .await;
+    }
+    assert_eq!(server.rooms().list().len(), 6);
+    for path in ["%00", &"x".repeat(300)] {
+        let mut client = Raw::connect(&server, path).await;
+        client.send(&[0, 0, 1, 0][..]).await;
+        assert_eq!(client.close_code().await, 4400, "{path}");
+    }
+    server.stop().await;
+}
+
+/// A version is there after a restart, though what it holds was deleted and collected since.
+#[tokio::test(flavor = "multi_thread")]
+async fn srv_017_versions_outlive_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || SqliteStore::open(folder.path(), Durability::Full).unwrap();
+    let name = RoomName::new("room").unwrap();
+    let id = {
+        let store = open();
+        let log = store.load(&name).unwrap().log;
+        let (done, written) = std::sync::mpsc::channel();
+        store.append(&log, Bytes::from_static(&[0, 0]), Box::new(move |result| done.send(result).unwrap()));
+        written.recv().unwrap().unwrap();
+        let version = store.add_version(&name, "before", Bytes::from_static(b"the old state")).unwrap();
+        store.compact(&name, &|_| Ok(vec![0, 0])).unwrap();
+        version.id
+    };
+    let store = open();
+    assert_eq!(store.versions(&name).unwrap().len(), 1);
+    assert_eq!(store.version(&name, id).unwrap(), "the old state");
+}
+
+/// A question for presence is answered; messages of unknown types are passed over; an empty frame ends its sender only.
+#[tokio::test(flavor = "multi_thread")]
+async fn sync_008_messages_of_other_types() {
+    let server = server().await;
+    let mut client = Raw::connect(&server, "room").await;
+    client.send(&[0, 0, 1, 0][..]).await;
+    client.frame().await;
+    client.frame().await;
+    client.send(presence(5, "{}")).await;
+    assert_eq!(client.frame().await, presence(5, "{}"));
+    client.send(&[9, 3, 1, 2, 3][..]).await;
+    client.send(&[3][..]).await;
+    assert_eq!(client.frame().await, presence(5, "{}"), "it is served on");
+    let mut other = Raw::connect(&server, "room").await;
+    other.send(&[0, 0, 1, 0][..]).await;
+    other.send(Bytes::new()).await;
+    assert_eq!(other.close_code().await, 4400);
+    client.send(&[3][..]).await;
+    assert_eq!(client.frame().await, presence(5, "{}"));
+    server.stop().await;
+}
+
+/// What a client typed comes to each other client once, and makes nobody send a whole document.
+#[tokio::test(flavor = "multi_thread")]
+async fn sync_009_an_update_comes_once() {
+    let server = server().await;
+    let mut a = Client::join(&server, "room").await;
+    let mut b = Raw::connect(&server, "room").await;
+    b.send(&[0, 0, 1, 0][..]).await;
+    b.frame().await;
+    b.frame().await;
+    let update = a.edit("x");
+    a.raw.send(wire::update(&[], &update)).await;
+    assert_eq!(a.raw.frame().await, wire::update(&[], &update), "the acknowledgement");
+    assert_eq!(b.frame().await, wire::update(&[], &update));
+    for client in [&mut a.raw, &mut b] {
+        assert_eq!(client.next_within(Duration::from_millis(300)).await, None);
+    }
+    server.stop().await;
+}
+
+/// Presence of one room is not seen in another.
+#[tokio::test(flavor = "multi_thread")]
+async fn aw_011_presence_stays_in_its_room() {
+    let server = server().await;
+    let mut clients = Vec::new();
+    for room in ["one", "two"] {
+        let mut client = Raw::connect(&server, room).await;
+        client.send(&[0, 0, 1, 0][..]).await;
+        client.frame().await;
+        client.frame().await;
+        clients.push(client);
+    }
+    clients[0].send(presence(5, r#"{"in":"one"}"#)).await;
+    assert_eq!(clients[0].frame().await, presence(5, r#"{"in":"one"}"#));
+    assert_eq!(clients[1].next_within(Duration::from_millis(300)).await, None);
+    clients[1].send(presence(6, r#"{"in":"two"}"#)).await;
+    assert_eq!(clients[1].frame().await, presence(6, r#"{"in":"two"}"#));
+    clients[1].send(&[3][..]).await;
+    assert_eq!(clients[1].frame().await, presence(6, r#"{"in":"two"}"#), "and nobody else");
+    assert_eq!(clients[0].next_within(Duration::from_millis(100)).await, None);
+    server.stop().await;
+}
