@@ -50,7 +50,6 @@ impl TextBuffer {
 
     /// Whether all of the text is, and always was, ASCII, so that bytes and units are the same.
     #[inline]
-    #[cfg(test)]
     pub(crate) fn is_ascii(&self) -> bool {
         self.samples.is_empty()
     }

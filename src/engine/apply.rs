@@ -325,7 +325,7 @@ impl<'u> Run<'u> {
         if block.kind == Kind::Skip {
             return Step::Done;
         }
-        if block.clock < state && !store.redone.is_empty() {
+        if block.clock < state {
             self.cut_at_origins(store, changes, &block);
         }
         if block.end() <= state {
@@ -342,13 +342,19 @@ impl<'u> Run<'u> {
     }
 
     /// Cuts the neighbours of a block that is known already, as Yjs does before it looks whether it is. The commit joins
-    /// them again, but for what an undo has brought back elsewhere: that stays in parts.
+    /// them again, but for what an undo has brought back elsewhere, which stays in parts, and for a surrogate pair, which
+    /// is lost: the peer that wrote the block has lost it too.
     fn cut_at_origins(&self, store: &mut Store, changes: &mut ChangeSet, block: &UpdateBlock) {
+        let matters = |store: &Store, id: Id| {
+            id.is_some()
+                && id.clock < store.state(id.client)
+                && (!store.redone.is_empty() || !store.client(id.client).text.is_ascii())
+        };
         let (origin, right) = (self.id(block.origin), self.id(block.right_origin));
-        if origin.is_some() && origin.clock < store.state(origin.client) {
+        if matters(store, origin) {
             clean_end(store, changes, origin);
         }
-        if right.is_some() && right.clock < store.state(right.client) {
+        if matters(store, right) {
             clean_start(store, changes, right);
         }
     }
