@@ -30,6 +30,9 @@ enum Command {
     /// Run one guarded workload.
     #[command(hide = true)]
     GuardOne(guard::OneArgs),
+    /// Open a store and read one record.
+    #[command(hide = true)]
+    ColdStart(report::suites::ColdArgs),
 }
 
 /// What the report takes.
@@ -47,7 +50,7 @@ struct ReportArgs {
     /// Where the traces are.
     #[arg(long, value_name = "DIR", default_value_os_t = trace::default_dir())]
     traces: PathBuf,
-    /// Where the table goes.
+    /// Where the table goes; the page goes beside it, as HTML.
     #[arg(long, value_name = "FILE", default_value_os_t = report::default_out())]
     out: PathBuf,
 }
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Guard(args) => guard::run(&args),
         Command::GuardOne(args) => guard::one(&args),
+        Command::ColdStart(args) => report::suites::cold_start(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! Medians of alternating runs.
+//! Medians and quartiles of alternating runs.
 
 use std::time::{Duration, Instant};
 
@@ -10,19 +10,30 @@ const BUDGET: Duration = Duration::from_millis(1500);
 /// Runs after which a median no longer moves.
 const MAX_RUNS: usize = 31;
 
-/// The median of either engine; `None` where it was not run.
+/// What the runs of one engine took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// The median.
+    pub median: Duration,
+    /// Lower quartile.
+    pub low: Duration,
+    /// Upper quartile.
+    pub high: Duration,
+}
+
+/// The times of either engine; `None` where it was not run.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
     /// Of the first engine.
-    pub yatta: Duration,
+    pub yatta: Timing,
     /// Of the second engine, if it ran.
-    pub yrs: Option<Duration>,
+    pub yrs: Option<Timing>,
 }
 
 impl Pair {
     /// Returns how often faster yatta is.
     pub fn ratio(&self) -> Option<f64> {
-        Some(self.yrs?.as_secs_f64() / self.yatta.as_secs_f64().max(1e-9))
+        Some(self.yrs?.median.as_secs_f64() / self.yatta.median.as_secs_f64().max(1e-9))
     }
 }
 
@@ -36,8 +47,8 @@ impl Series {
         Self { times: Vec::new(), spent: Duration::ZERO }
     }
 
-    fn wants_more(&self) -> bool {
-        self.times.is_empty() || (self.spent < BUDGET && self.times.len() < MAX_RUNS)
+    fn wants_more(&self, budget: Duration) -> bool {
+        self.times.is_empty() || (self.spent < budget && self.times.len() < MAX_RUNS)
     }
 
     fn run(&mut self, once: &mut impl FnMut() -> Result<Duration, EngineError>) -> Result<(), EngineError> {
@@ -47,13 +58,14 @@ impl Series {
         Ok(())
     }
 
-    fn median(mut self) -> Duration {
+    fn timing(mut self) -> Timing {
         // The first run warms caches; it counts only where there are hardly any others.
         if self.times.len() > 3 {
             self.times.remove(0);
         }
         self.times.sort_unstable();
-        self.times[self.times.len() / 2]
+        let at = |quarters| self.times[(self.times.len() - 1) * quarters / 4];
+        Timing { median: self.times[self.times.len() / 2], low: at(1), high: at(3) }
     }
 }
 
@@ -63,23 +75,35 @@ impl Series {
 /// # Errors
 /// The first one of a closure.
 pub fn interleaved(
+    ours: impl FnMut() -> Result<Duration, EngineError>,
+    theirs: Option<impl FnMut() -> Result<Duration, EngineError>>,
+) -> Result<Pair, EngineError> {
+    interleaved_within(BUDGET, ours, theirs)
+}
+
+/// As [`interleaved`], with the time that either engine may take in all.
+///
+/// # Errors
+/// The first one of a closure.
+pub fn interleaved_within(
+    budget: Duration,
     mut ours: impl FnMut() -> Result<Duration, EngineError>,
     mut theirs: Option<impl FnMut() -> Result<Duration, EngineError>>,
 ) -> Result<Pair, EngineError> {
     let (mut our_series, mut their_series) = (Series::new(), Series::new());
     loop {
         let mut ran = false;
-        if our_series.wants_more() {
+        if our_series.wants_more(budget) {
             our_series.run(&mut ours)?;
             ran = true;
         }
-        if let Some(theirs) = theirs.as_mut().filter(|_| their_series.wants_more()) {
+        if let Some(theirs) = theirs.as_mut().filter(|_| their_series.wants_more(budget)) {
             their_series.run(theirs)?;
             ran = true;
         }
         if !ran {
-            let yrs = theirs.is_some().then(|| their_series.median());
-            return Ok(Pair { yatta: our_series.median(), yrs });
+            let yrs = theirs.is_some().then(|| their_series.timing());
+            return Ok(Pair { yatta: our_series.timing(), yrs });
         }
     }
 }
@@ -90,10 +114,10 @@ pub fn interleaved(
 /// The first one of the closure.
 pub fn alone(mut once: impl FnMut() -> Result<Duration, EngineError>) -> Result<Duration, EngineError> {
     let mut series = Series::new();
-    while series.wants_more() {
+    while series.wants_more(BUDGET) {
         series.run(&mut once)?;
     }
-    Ok(series.median())
+    Ok(series.timing().median)
 }
 
 /// Runs `work` and returns the time; what it made is dropped by the caller, outside the clock.
@@ -132,7 +156,10 @@ mod tests {
         };
         let pair = interleaved(ours, Some(theirs)).expect("nothing fails");
         assert_eq!(order.into_inner(), "ab".repeat(MAX_RUNS));
-        assert_eq!((pair.yatta, pair.yrs), (Duration::from_micros(17), Some(Duration::from_micros(160))));
+        let (ours, theirs) = (pair.yatta, pair.yrs.expect("it ran"));
+        let micros =
+            |timing: super::Timing| [timing.low, timing.median, timing.high].map(|time| time.as_micros());
+        assert_eq!((micros(ours), micros(theirs)), ([9, 17, 24], [160; 3]));
         assert_eq!(pair.ratio().map(f64::round), Some(9.0));
     }
 }

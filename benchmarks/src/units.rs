@@ -4,7 +4,11 @@ use std::time::Duration;
 
 /// Writes a time in the unit that fits it.
 pub fn duration(time: Duration) -> String {
-    let nanos = time.as_secs_f64() * 1e9;
+    nanos(time.as_secs_f64() * 1e9)
+}
+
+/// Writes a time in nanoseconds in the unit that fits it.
+pub fn nanos(nanos: f64) -> String {
     match nanos {
         n if n < 1e3 => format!("{} ns", digits(n)),
         n if n < 1e6 => format!("{} us", digits(n / 1e3)),

@@ -1,6 +1,6 @@
 //! The guard as a command: it accepts, it passes, and it fails when a count rose.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
+#![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

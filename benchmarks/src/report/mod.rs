@@ -1,28 +1,37 @@
-//! The report: measures every benchmark in one run and writes one Markdown table.
+//! The report: measures every benchmark in one run and writes it as Markdown and as an HTML page.
 //!
-//! Runs of the two engines alternate, so that a slow minute of the machine hits both; shown is the median.
+//! Runs of the two engines alternate, so that a slow minute of the machine hits both; shown are medians and quartiles.
 
+mod felt;
+mod figure;
+mod html;
 mod machine;
+mod plots;
 pub(crate) mod smoke;
+pub(crate) mod suites;
 mod table;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use yatta_benchmarks::compare::{self, Outcome};
 use yatta_benchmarks::engine::{Engine, EngineError, Format};
 use yatta_benchmarks::engines::{Yatta, Yrs};
+use yatta_benchmarks::felt::Material;
 use yatta_benchmarks::measure::{self, Pair, interleaved};
 use yatta_benchmarks::memory;
 use yatta_benchmarks::merge;
 use yatta_benchmarks::run;
 use yatta_benchmarks::scaling::{AtSize, Prepends, SIZES, Workload, count};
 use yatta_benchmarks::script::Script;
-use yatta_benchmarks::suite::{self, N};
+use yatta_benchmarks::suite::{self, Alphabet, N};
 
 use crate::ReportArgs;
-use table::{Row, Table};
+use felt::FeltRow;
+use suites::Suite;
+use table::{Memory, Row};
 
 /// An error of any part, printed as it is.
 pub(crate) type Failure = Box<dyn Error>;
@@ -33,6 +42,30 @@ const LOADS: usize = 3;
 /// Edits after which an engine has built whatever index it builds late.
 const EDITS_FOR_INDEX: u32 = 10;
 
+/// The ids of B1 that are measured in other alphabets, too.
+const IN_ALPHABETS: [&str; 3] = ["B1.1", "B1.4", "B1.7"];
+
+/// Everything that was measured.
+#[derive(Default)]
+pub(crate) struct Report {
+    machine: Vec<String>,
+    notes: Vec<String>,
+    rows: Vec<Row>,
+    memory: Vec<Memory>,
+    felt: Vec<FeltRow>,
+    suites: Vec<Suite>,
+}
+
+impl Report {
+    fn add(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    fn memory(&mut self, what: String, yatta: f64, yrs: f64) {
+        self.memory.push(Memory { what, yatta, yrs });
+    }
+}
+
 /// Where the table goes if nothing else is said.
 pub(crate) fn default_out() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("RESULTS.md")
@@ -42,13 +75,16 @@ pub(crate) fn default_out() -> PathBuf {
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     let wanted =
         |id: &str| args.only.is_empty() || args.only.iter().any(|only| id.starts_with(only.as_str()));
-    let mut table = Table::default();
+    let mut table = Report { machine: machine::describe(), ..Report::default() };
     for script in suite::b1(N).iter().chain(&suite::b2(N)).chain(&suite::b3(N)) {
         if wanted(&script.id) {
             table.add(canonical_row(script, true)?);
         }
     }
     b4_rows(args, wanted, &mut table)?;
+    if wanted("alphabet") {
+        alphabet_rows(args, &mut table)?;
+    }
     if wanted("scaling") {
         scaling_rows(&mut table)?;
     }
@@ -61,17 +97,73 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     if wanted("memory") {
         item_memory(&mut table)?;
     }
-    let text = table.to_markdown(&machine::describe());
-    if args.only.is_empty() {
-        std::fs::write(&args.out, text).map_err(|e| format!("cannot write {}: {e}", args.out.display()))?;
-        eprintln!("written to {}", args.out.display());
-    } else {
+    let material = material(args, &mut table)?;
+    table.felt = felt::rows(|id| wanted(&format!("felt/{id}")) || wanted(id), material.as_ref())?;
+    table.suites = suites::run(wanted);
+    #[cfg(feature = "compare")]
+    if let Some(material) = material.as_ref().filter(|_| wanted("peers")) {
+        table.suites.push(suites::text_engines(&material.edits)?);
+    }
+    table.machine.push(machine::load("at its end"));
+    write(args, &table)
+}
+
+/// Writes the table and the page beside it; a part of the table only to the terminal.
+fn write(args: &ReportArgs, table: &Report) -> Result<(), Failure> {
+    let text = table.to_markdown();
+    if !args.only.is_empty() {
         println!("{text}");
+    }
+    if args.only.is_empty() || args.out != default_out() {
+        let page = args.out.with_extension("html");
+        for (path, content) in [(&args.out, text), (&page, html::page(table)?)] {
+            std::fs::write(path, content).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+            eprintln!("written to {}", path.display());
+        }
     }
     Ok(())
 }
 
-fn b4_rows(args: &ReportArgs, wanted: impl Fn(&str) -> bool, table: &mut Table) -> Result<(), Failure> {
+/// The edits and updates of the LaTeX trace, if it is there.
+fn material(args: &ReportArgs, table: &mut Report) -> Result<Option<Material>, Failure> {
+    match suite::b4(&args.traces) {
+        Ok(script) => {
+            let log = run::updates_kept::<Yatta>(&script)?.log;
+            Ok(Some(Material { edits: Arc::new(script.edits().to_vec()), updates: Arc::new(log) }))
+        }
+        Err(error) if std::env::var_os("CI").is_none() => {
+            table.notes.push(format!("Replays of B4 were not run: {error}."));
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// B1 and B4 in Chinese, emoji and letters with accents.
+fn alphabet_rows(args: &ReportArgs, table: &mut Report) -> Result<(), Failure> {
+    let plain = suite::b1(N).into_iter().filter(|script| IN_ALPHABETS.contains(&script.id.as_str()));
+    let b4 = suite::b4(&args.traces).ok();
+    let nobody = yatta_benchmarks::log::Log::default();
+    let scripts: Vec<Script> = plain.collect();
+    for alphabet in Alphabet::ALL {
+        for script in &scripts {
+            table.add(canonical_row(&alphabet.script(script).ok_or("not ASCII")?, true)?);
+        }
+        if let Some(script) = &b4 {
+            let script = alphabet.script(script).ok_or("the trace is not ASCII")?;
+            eprintln!("{}", script.id);
+            compare_text(&script)?;
+            let cell = interleaved(
+                || Ok(run::edits_only::<Yatta>(&script, &nobody)?.elapsed),
+                Some(|| Ok(run::edits_only::<Yrs>(&script, &nobody)?.elapsed)),
+            )?;
+            table.add(Row::single(script.id.clone(), script.title.clone(), cell));
+        }
+    }
+    Ok(())
+}
+
+fn b4_rows(args: &ReportArgs, wanted: impl Fn(&str) -> bool, table: &mut Report) -> Result<(), Failure> {
     if !wanted("B4") {
         return Ok(());
     }
@@ -79,7 +171,7 @@ fn b4_rows(args: &ReportArgs, wanted: impl Fn(&str) -> bool, table: &mut Table) 
         Ok(script) => script,
         Err(error) if std::env::var_os("CI").is_none() => {
             eprintln!("B4 is left out: {error}");
-            table.note(format!("B4 was not run: {error}."));
+            table.notes.push(format!("B4 was not run: {error}."));
             return Ok(());
         }
         Err(error) => return Err(error.into()),
@@ -148,7 +240,7 @@ fn parse<E: Engine>(format: Format, state: &[u8]) -> Result<Duration, EngineErro
     doc.map(|_| elapsed)
 }
 
-fn scaling_rows(table: &mut Table) -> Result<(), Failure> {
+fn scaling_rows(table: &mut Report) -> Result<(), Failure> {
     for workload in Workload::ALL {
         for n in SIZES {
             let script = workload.script(n);
@@ -185,7 +277,7 @@ fn compare_text(script: &Script) -> Result<(), Failure> {
     if ours == theirs { Ok(()) } else { Err(format!("{}: the engines differ", script.id).into()) }
 }
 
-fn prepend_rows(full: bool, table: &mut Table) -> Result<(), Failure> {
+fn prepend_rows(full: bool, table: &mut Report) -> Result<(), Failure> {
     for n in [6_000, 60_000] {
         eprintln!("two peers prepend {}", count(n));
         let prepends = Prepends::build::<Yatta>(n);
@@ -215,7 +307,7 @@ fn merge_row() -> Result<Row, Failure> {
     Ok(Row::single(id, "random insertions, without a document".to_owned(), cell))
 }
 
-fn b4_memory(script: &Script, table: &mut Table) -> Result<(), Failure> {
+fn b4_memory(script: &Script, table: &mut Report) -> Result<(), Failure> {
     fn after<E: Engine>(script: &Script) -> Result<[usize; 2], Failure> {
         let nobody = yatta_benchmarks::log::Log::default();
         let (finished, replayed) = memory::held(|| run::edits_only::<E>(script, &nobody));
@@ -228,7 +320,7 @@ fn b4_memory(script: &Script, table: &mut Table) -> Result<(), Failure> {
     Ok(())
 }
 
-fn item_memory(table: &mut Table) -> Result<(), Failure> {
+fn item_memory(table: &mut Report) -> Result<(), Failure> {
     eprintln!("memory an item");
     let at = AtSize::build::<Yatta>(60_000, EDITS_FOR_INDEX);
     let items = measure::items_of_one_client(at.state()).ok_or("the state has an unexpected form")? as f64;

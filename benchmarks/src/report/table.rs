@@ -1,9 +1,12 @@
-//! The table in Markdown.
+//! The report in Markdown.
 
 use std::fmt::Write as _;
 
 use yatta_benchmarks::measure::Pair;
-use yatta_benchmarks::units::{bytes, digits, duration};
+use yatta_benchmarks::units::{bytes, digits};
+
+use super::Report;
+use super::figure::{Figure, versus};
 
 /// One benchmark.
 pub(crate) struct Row {
@@ -22,23 +25,25 @@ impl Row {
     pub(crate) fn single(id: String, title: String, cell: Pair) -> Self {
         Self { id, title, cells: vec![cell], document: None, updates: None }
     }
+
+    /// The figures of both engines, column by column.
+    pub(crate) fn figures(&self) -> Vec<(Figure, Figure)> {
+        let theirs = |pair: &Pair| {
+            pair.yrs.as_ref().map_or(Figure::NotRun("minutes"), |timing| Figure::of(timing, 1.0))
+        };
+        self.cells.iter().map(|pair| (Figure::of(&pair.yatta, 1.0), theirs(pair))).collect()
+    }
 }
 
-struct Memory {
-    what: String,
-    yatta: f64,
-    yrs: f64,
+/// A figure in bytes.
+pub(crate) struct Memory {
+    pub(crate) what: String,
+    pub(crate) yatta: f64,
+    pub(crate) yrs: f64,
 }
 
-/// Everything that was measured.
-#[derive(Default)]
-pub(crate) struct Table {
-    rows: Vec<Row>,
-    memory: Vec<Memory>,
-    notes: Vec<String>,
-}
-
-const COLUMNS: [&str; 7] = ["ops", "ops_updates", "time", "encode_v1", "encode_v2", "parse_v1", "parse_v2"];
+pub(crate) const COLUMNS: [&str; 7] =
+    ["ops", "ops_updates", "time", "encode_v1", "encode_v2", "parse_v1", "parse_v2"];
 
 const HEAD: &str = "\
 # Results
@@ -47,42 +52,57 @@ Written by `cargo run --release -p yatta-benchmarks -- report`; do not edit.
 ";
 
 const LEGEND: &str = "\
-Each cell is yatta / yrs (how often faster yatta is), the median of alternating runs in one process. `ops`:
-the edits alone. `ops_updates`: the edits with every update kept (V1). `time`: these, and every update applied
-to a second document; in B2 to the other client, in B3 to the first client in one transaction. `encode`, `parse`: the whole document.
-Content, state bytes (V1 and V2) and updates of both engines were compared before anything was timed.
-`not run`: it would take yrs minutes (`--full` runs some of it).
+Each cell is yatta / yrs (how often faster yatta is), the median of alternating runs in one process; ± is half the distance
+of the quartiles, told where it is more than 5 %. `ops`: the edits alone. `ops_updates`: the edits with every update kept (V1).
+`time`: these, and every update applied to a second document; in B2 to the other client, in B3 to the first client in one
+transaction. `encode`, `parse`: the whole document. Content, state bytes (V1 and V2) and updates of both engines were compared
+before anything was timed. `not run (minutes)`: it would take yrs minutes (`--full` runs some of it).
 ";
 
-impl Table {
-    pub(crate) fn add(&mut self, row: Row) {
-        self.rows.push(row);
-    }
+const FELT: &str = "\
+## What users feel
+A cell is the cost of one unit (the second column), yatta / yrs, in a document of that size. Growth: the cost at the last size
+by that at the first. yrs makes as many of the operations as it can within 0.2 s; those are the first of the ones that yatta
+makes, and on them the results were compared. Edits are a transaction each; four are made before the clock starts.
+";
 
-    pub(crate) fn memory(&mut self, what: String, yatta: f64, yrs: f64) {
-        self.memory.push(Memory { what, yatta, yrs });
-    }
+const SUITES: &str = "\
+A cell is the median of 25 sample averages after 5 warm-ups, (95th percentile), and the bytes sent or written. Every engine was
+held against plain JSON before it was timed. An engine that was not built in (feature `compare`) has no column.
+";
 
-    pub(crate) fn note(&mut self, note: String) {
-        self.notes.push(note);
-    }
-
-    pub(crate) fn to_markdown(&self, machine: &[String]) -> String {
+impl Report {
+    pub(crate) fn to_markdown(&self) -> String {
         let mut out = String::from(HEAD);
         out.push('\n');
-        for line in machine.iter().chain(&self.notes) {
+        for line in self.machine.iter().chain(&self.notes) {
             line_of(&mut out, format_args!("- {line}"));
         }
-        out.push('\n');
-        out.push_str(LEGEND);
-        out.push('\n');
-        line_of(
-            &mut out,
-            format_args!("| benchmark | {} | document V1 / V2 | updates |", COLUMNS.join(" | ")),
-        );
-        line_of(&mut out, format_args!("|---|{}---|---|", "---|".repeat(COLUMNS.len())));
+        if !self.rows.is_empty() || !self.memory.is_empty() {
+            self.canonical(&mut out);
+        }
+        if !self.felt.is_empty() {
+            self.felt(&mut out);
+        }
+        for suite in &self.suites {
+            let names = suite.engines();
+            line_of(&mut out, format_args!("\n## {}\n{SUITES}", suite.name));
+            line_of(&mut out, format_args!("| scenario | {} |", names.join(" | ")));
+            line_of(&mut out, format_args!("|---|{}", "---|".repeat(names.len())));
+            for row in &suite.rows {
+                let cells: Vec<_> = names.iter().map(|name| row.text(name)).collect();
+                line_of(&mut out, format_args!("| {} | {} |", row.scenario, cells.join(" | ")));
+            }
+        }
+        out
+    }
+
+    fn canonical(&self, out: &mut String) {
+        line_of(out, format_args!("\n## The B-suite\n{LEGEND}"));
+        line_of(out, format_args!("| benchmark | {} | document V1 / V2 | updates |", COLUMNS.join(" | ")));
+        line_of(out, format_args!("|---|{}---|---|", "---|".repeat(COLUMNS.len())));
         for row in &self.rows {
-            self.row(&mut out, row);
+            canonical_row(out, row);
         }
         for memory in &self.memory {
             let cell = format!(
@@ -92,23 +112,51 @@ impl Table {
                 memory.yatta / memory.yrs
             );
             let rest = "| ".repeat(COLUMNS.len() + 1);
-            line_of(&mut out, format_args!("| memory: {} | {cell} {rest}|", memory.what));
+            line_of(out, format_args!("| memory: {} | {cell} {rest}|", memory.what));
         }
-        out
     }
 
-    fn row(&self, out: &mut String, row: &Row) {
-        let mut cells: Vec<String> = row.cells.iter().map(cell).collect();
-        cells.resize(COLUMNS.len(), String::new());
-        cells.push(
-            row.document
-                .map_or_else(String::new, |(v1, v2)| format!("{} / {}", bytes(v1 as f64), bytes(v2 as f64))),
+    fn felt(&self, out: &mut String) {
+        line_of(out, format_args!("\n{FELT}"));
+        line_of(
+            out,
+            format_args!("| workload | per | sizes | small | middle | large | growth yatta | growth yrs |"),
         );
-        cells.push(
-            row.updates.map_or_else(String::new, |(count, size)| format!("{count}, {}", bytes(size as f64))),
-        );
-        line_of(out, format_args!("| **{}** {} | {} |", row.id, row.title, cells.join(" | ")));
+        line_of(out, format_args!("|---|---|---|---|---|---|---|---|"));
+        for row in &self.felt {
+            let sizes: Vec<_> = row.cells.iter().map(|cell| cell.size.to_string()).collect();
+            let cells: Vec<_> = row.cells.iter().map(|cell| versus(&cell.ours, &cell.theirs)).collect();
+            let growth = |times: Option<f64>| {
+                times.map_or_else(|| "-".to_owned(), |times| format!("{}x", digits(times)))
+            };
+            line_of(
+                out,
+                format_args!(
+                    "| **{}** {} | {} | {} | {} | {} | {} |",
+                    row.id,
+                    row.title,
+                    row.unit,
+                    sizes.join(", "),
+                    cells.join(" | "),
+                    growth(row.growth(|cell| &cell.ours)),
+                    growth(row.growth(|cell| &cell.theirs)),
+                ),
+            );
+        }
     }
+}
+
+fn canonical_row(out: &mut String, row: &Row) {
+    let mut cells: Vec<String> = row.figures().iter().map(|(ours, theirs)| versus(ours, theirs)).collect();
+    cells.resize(COLUMNS.len(), String::new());
+    cells.push(
+        row.document
+            .map_or_else(String::new, |(v1, v2)| format!("{} / {}", bytes(v1 as f64), bytes(v2 as f64))),
+    );
+    cells.push(
+        row.updates.map_or_else(String::new, |(count, size)| format!("{count}, {}", bytes(size as f64))),
+    );
+    line_of(out, format_args!("| **{}** {} | {} |", row.id, row.title, cells.join(" | ")));
 }
 
 fn line_of(out: &mut String, line: std::fmt::Arguments<'_>) {
@@ -116,33 +164,33 @@ fn line_of(out: &mut String, line: std::fmt::Arguments<'_>) {
     let _ = writeln!(out, "{line}");
 }
 
-fn cell(pair: &Pair) -> String {
-    match (pair.yrs, pair.ratio()) {
-        (Some(yrs), Some(ratio)) => {
-            format!("{} / {} ({}x)", duration(pair.yatta), duration(yrs), digits(ratio))
-        }
-        _ => format!("{} / not run", duration(pair.yatta)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::{Pair, Row, Table};
+    use yatta_benchmarks::measure::Timing;
+
+    use super::{Memory, Pair, Report, Row};
 
     #[test]
     fn writes_a_row_with_ratio_and_one_without() {
-        let mut table = Table::default();
-        let pair = |yrs| Pair { yatta: Duration::from_micros(12), yrs };
-        let both = pair(Some(Duration::from_millis(3)));
-        table.add(Row::single("A".to_owned(), "both".to_owned(), both));
-        table.add(Row::single("B".to_owned(), "one".to_owned(), pair(None)));
-        table.memory("heap".to_owned(), 500.0, 20_000.0);
-        let text = table.to_markdown(&["a machine".to_owned()]);
+        let timing = |micros| {
+            let time = Duration::from_micros(micros);
+            Timing { median: time, low: time, high: time }
+        };
+        let single = |id: &str, what: &str, yrs| {
+            Row::single(id.to_owned(), what.to_owned(), Pair { yatta: timing(12), yrs })
+        };
+        let report = Report {
+            machine: vec!["a machine".to_owned()],
+            rows: vec![single("A", "both", Some(timing(3000))), single("B", "one", None)],
+            memory: vec![Memory { what: "heap".to_owned(), yatta: 500.0, yrs: 20_000.0 }],
+            ..Report::default()
+        };
+        let text = report.to_markdown();
         assert!(text.contains("- a machine\n"), "{text}");
         assert!(text.contains("| **A** both | 12.0 us / 3.00 ms (250x) |  |"), "{text}");
-        assert!(text.contains("| **B** one | 12.0 us / not run |  |"), "{text}");
+        assert!(text.contains("| **B** one | 12.0 us / not run (minutes) |  |"), "{text}");
         assert!(text.contains("| memory: heap | 500 B / 20.0 kB (0.03 of it) |"), "{text}");
         let widths: Vec<_> =
             text.lines().filter(|line| line.starts_with('|')).map(|l| l.matches('|').count()).collect();

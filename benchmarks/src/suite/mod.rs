@@ -2,12 +2,14 @@
 //!
 //! Every benchmark draws from a generator seeded by its own id, so that leaving one out changes no other.
 
+mod alphabet;
 mod b1;
 mod b2;
 mod b3;
 mod b4;
 mod random;
 
+pub use alphabet::Alphabet;
 pub use b1::b1;
 pub use b2::b2;
 pub use b3::b3;

@@ -1,15 +1,13 @@
 //! Arrays with many elements, each written on its own.
 
-use super::krate::{Any, Array, ArrayRef, Doc, Out, ReadTxn, Transact};
-use super::{at_each, missing, open, state};
+use super::krate::{Any, Array, ArrayRef, Doc, Out, Transact};
+use super::{at_each, open, state};
 use crate::clock::Clock;
 use crate::engine::EngineError;
 use crate::felt::{Digest, Outcome, Task};
 
 fn array_of(task: &Task) -> Result<(Doc, ArrayRef), EngineError> {
-    let doc = open(task)?;
-    let array = doc.transact().get_array("array").ok_or_else(|| missing("the array"))?;
-    Ok((doc, array))
+    open(task, |doc| doc.get_or_insert_array("array"))
 }
 
 /// Reads an element at a random index.

@@ -2,15 +2,13 @@
 
 use super::krate::updates::encoder::Encode;
 use super::krate::{Doc, ReadTxn, Text, TextRef, Transact};
-use super::{at_each, missing, open, state};
+use super::{at_each, open, state};
 use crate::clock::Clock;
 use crate::engine::EngineError;
 use crate::felt::{Digest, Outcome, Places, Task};
 
 fn text_of(task: &Task) -> Result<(Doc, TextRef), EngineError> {
-    let doc = open(task)?;
-    let text = doc.transact().get_text("text").ok_or_else(|| missing("the text"))?;
-    Ok((doc, text))
+    open(task, |doc| doc.get_or_insert_text("text"))
 }
 
 /// One more character at a place that stays the same, with the update for the peers.

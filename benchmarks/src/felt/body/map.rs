@@ -7,9 +7,7 @@ use crate::engine::EngineError;
 use crate::felt::{Digest, Outcome, Task, key};
 
 fn map_of(task: &Task) -> Result<(Doc, MapRef), EngineError> {
-    let doc = open(task)?;
-    let map = doc.transact().get_map("map").ok_or_else(|| missing("the map"))?;
-    Ok((doc, map))
+    open(task, |doc| doc.get_or_insert_map("map"))
 }
 
 fn keys(task: &Task) -> Vec<String> {

@@ -47,13 +47,15 @@ fn empty(client: u64) -> Doc {
     })
 }
 
-/// A document that holds the start state of the task.
-fn open(task: &Task) -> Result<Doc, EngineError> {
+/// A document that holds the start state of the task, and one of its roots. The root is named before the state comes: yrs
+/// tells no observer of a root whose type it learns from nobody.
+fn open<R>(task: &Task, root: impl FnOnce(&Doc) -> R) -> Result<(Doc, R), EngineError> {
     let doc = empty(EDITOR);
+    let root = root(&doc);
     if !task.start.is_empty() {
         apply(&doc, &task.start)?;
     }
-    Ok(doc)
+    Ok((doc, root))
 }
 
 fn apply(doc: &Doc, update: &[u8]) -> Result<(), EngineError> {

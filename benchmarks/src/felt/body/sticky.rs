@@ -1,15 +1,13 @@
 //! Sticky indices: a thousand cursors that others look at while somebody types.
 
-use super::krate::{Assoc, Doc, IndexedSequence, ReadTxn, StickyIndex, Text, TextRef, Transact};
+use super::krate::{Assoc, Doc, IndexedSequence, StickyIndex, Text, TextRef, Transact};
 use super::{at_each, missing, open};
 use crate::clock::Clock;
 use crate::engine::EngineError;
 use crate::felt::{CURSORS, Digest, Outcome, Task};
 
 fn text_of(task: &Task) -> Result<(Doc, TextRef), EngineError> {
-    let doc = open(task)?;
-    let text = doc.transact().get_text("text").ok_or_else(|| missing("the text"))?;
-    Ok((doc, text))
+    open(task, |doc| doc.get_or_insert_text("text"))
 }
 
 fn cursors(doc: &Doc, text: &TextRef, places: &[u32]) -> Result<Vec<StickyIndex>, EngineError> {

@@ -5,16 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::krate::types::text::YChange;
 use super::krate::types::{Attrs, Delta};
-use super::krate::{Any, Doc, GetString, Observable, ReadTxn, Text, TextRef, Transact};
-use super::{at_each, missing, open, state};
+use super::krate::{Any, Doc, GetString, Observable, Text, TextRef, Transact};
+use super::{at_each, open, state};
 use crate::clock::Clock;
 use crate::engine::EngineError;
 use crate::felt::{Digest, Outcome, Places, Task};
 
 fn text_of(task: &Task) -> Result<(Doc, TextRef), EngineError> {
-    let doc = open(task)?;
-    let text = doc.transact().get_text("text").ok_or_else(|| missing("the text"))?;
-    Ok((doc, text))
+    open(task, |doc| doc.get_or_insert_text("text"))
 }
 
 fn bold() -> Attrs {

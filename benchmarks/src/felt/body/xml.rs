@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::krate::{
-    DeepObservable, Doc, GetString, ReadTxn, Text, Transact, Xml, XmlElementPrelim, XmlFragment,
-    XmlFragmentRef, XmlOut, XmlTextRef,
+    DeepObservable, Doc, GetString, Text, Transact, Xml, XmlElementPrelim, XmlFragment, XmlFragmentRef,
+    XmlOut, XmlTextRef,
 };
 use super::{at_each, empty, missing, open, state};
 use crate::clock::Clock;
@@ -13,9 +13,7 @@ use crate::engine::EngineError;
 use crate::felt::{Digest, Outcome, Task};
 
 fn fragment_of(task: &Task) -> Result<(Doc, XmlFragmentRef), EngineError> {
-    let doc = open(task)?;
-    let fragment = doc.transact().get_xml_fragment("xml").ok_or_else(|| missing("the fragment"))?;
-    Ok((doc, fragment))
+    open(task, |doc| doc.get_or_insert_xml_fragment("xml"))
 }
 
 /// Reads a child at a random index and its tag.
