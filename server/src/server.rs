@@ -48,9 +48,12 @@ impl Server {
     /// # Errors
     /// When a setting is not right, the store does not open, or the address cannot be listened on; in words.
     pub async fn start(config: Config) -> Result<Self, String> {
+        let mut documents = "in memory only".to_owned();
         let store: Arc<dyn Store> = if config.memory.unwrap_or_default() {
             Arc::new(MemoryStore::new())
         } else {
+            let folder = config.data_dir();
+            documents = std::path::absolute(&folder).unwrap_or(folder).display().to_string();
             let (folder, durability) = (config.data_dir(), config.durability.unwrap_or_default());
             let bound = config.max_store;
             let open = move || SqliteStore::open_bounded(&folder, durability, bound);
@@ -59,7 +62,7 @@ impl Server {
         };
         let auth = config.auth()?;
         let limits = config.limits();
-        Self::with(config, limits, store, auth).await
+        Self::launch(config, limits, store, auth, &documents).await
     }
 
     /// Starts a server within bounds, on a store and with a hook that the caller brings.
@@ -71,6 +74,17 @@ impl Server {
         limits: Limits,
         store: Arc<dyn Store>,
         auth: Arc<dyn Auth>,
+    ) -> Result<Self, String> {
+        Self::launch(config, limits, store, auth, "in a store of the program").await
+    }
+
+    /// `documents` says in words where they are.
+    async fn launch(
+        config: Config,
+        limits: Limits,
+        store: Arc<dyn Store>,
+        auth: Arc<dyn Auth>,
+        documents: &str,
     ) -> Result<Self, String> {
         let metrics = Arc::new(Metrics::new());
         let hooks = match &config.webhook_url {
@@ -122,7 +136,7 @@ impl Server {
         if let Some(hooks) = &hooks {
             tasks.push(tokio::spawn(Arc::clone(hooks).run()));
         }
-        tracing::info!(%address, "listening");
+        tracing::info!(%address, documents, "listening");
         Ok(Self { address, rooms, http, hooks, stop, tasks, drain: config.drain() })
     }
 

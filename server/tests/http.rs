@@ -1,4 +1,4 @@
-//! The REST API, its description, health, metrics, webhooks, origins, TLS-free HTTP odds and ends.
+//! The REST API, its description, health, metrics, webhooks, origins, TLS.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -352,4 +352,56 @@ async fn webhooks() {
     eventually("the edit is there", || server.rooms().shared().metrics.updates.get() == 11).await;
     server.stop().await;
     assert!(tokio::time::timeout(common::PATIENCE, hooks.recv()).await.unwrap().is_some());
+}
+
+/// With a certificate everything is encrypted: documents, pages, the API; who speaks plainly is not answered.
+#[tokio::test(flavor = "multi_thread")]
+async fn tls() {
+    use futures_util::{SinkExt, StreamExt};
+    use tokio_rustls::TlsConnector;
+    use tokio_rustls::rustls::pki_types::pem::PemObject;
+    use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+    use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+    let key =
+        |name: &str| std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/keys")).join(name);
+    let config = Config { tls_cert: Some(key("tls.pem")), tls_key: Some(key("tls.key.pem")), ..settings() };
+    let server = start(config.clone()).await;
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(key("tls.pem")).unwrap()).unwrap();
+    let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+    let client = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let connector = TlsConnector::from(Arc::new(client));
+    let connect = async || {
+        let socket = tokio::net::TcpStream::connect(server.address()).await.unwrap();
+        connector.connect(ServerName::try_from("localhost").unwrap(), socket).await.unwrap()
+    };
+    let url = format!("wss://localhost:{}/room", server.address().port());
+    let (mut socket, _) = tokio_tungstenite::client_async(&url, connect().await).await.unwrap();
+    socket.send(vec![0, 0, 1, 0].into()).await.unwrap();
+    let first = socket.next().await.unwrap().unwrap().into_data();
+    assert_eq!(first[..], [0, 0, 1, 0]);
+    // More than a record of TLS holds.
+    let doc = Doc::new();
+    let text = doc.get_or_insert_text("text");
+    text.insert(&mut doc.transact_mut(), 0, &"x".repeat(300_000));
+    let state = doc.transact().encode_state_as_update_v1(&StateVector::default());
+    socket.send(yatta_server::wire::update(&[], &state).into()).await.unwrap();
+    while socket.next().await.unwrap().unwrap().into_data().len() < 300_000 {}
+    let mut page = connect().await;
+    page.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    let mut answer = String::new();
+    page.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(tokio_tungstenite::connect_async(format!("ws://{}/room", server.address())).await.is_err());
+    drop(socket);
+    server.stop().await;
+    // A key that is none is said at the start.
+    let wrong = Config { tls_key: Some(key("tls.pem")), ..config };
+    let refused = Server::with(wrong, Limits::default(), Arc::new(MemoryStore::new()), Arc::new(Open)).await;
+    assert!(refused.err().is_some_and(|error| error.contains("tls.pem")));
 }

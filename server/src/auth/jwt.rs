@@ -141,6 +141,43 @@ mod tests {
     }
 
     #[test]
+    fn public_keys() {
+        macro_rules! key {
+            ($name:literal) => {
+                include_bytes!(concat!("../../tests/data/keys/", $name))
+            };
+        }
+        let later = unix_time() + 60;
+        let claims = json!({ "exp": later, "rooms": ["team/*"], "access": "read-write" });
+        let sign = |algorithm, key: &EncodingKey| encode(&Header::new(algorithm), &claims, key).unwrap();
+        let rsa = EncodingKey::from_rsa_pem(key!("rsa.pem")).unwrap();
+        let ed25519 = EncodingKey::from_ed_pem(key!("ed25519.pem")).unwrap();
+        let rs256 = Jwt::new(Algorithm::RS256, key!("rsa.pub.pem"), None, None).unwrap();
+        let eddsa = Jwt::new(Algorithm::EdDSA, key!("ed25519.pub.pem"), None, None).unwrap();
+        let (by_rsa, by_ed25519) = (sign(Algorithm::RS256, &rsa), sign(Algorithm::EdDSA, &ed25519));
+        assert!(ask(&rs256, &by_rsa).unwrap().write);
+        assert!(ask(&eddsa, &by_ed25519).unwrap().write);
+        assert!(ask(&rs256, &by_ed25519).is_err() && ask(&eddsa, &by_rsa).is_err());
+        // The public key is known to all: nothing that is signed by it as a secret counts.
+        let confused = sign(Algorithm::HS256, &EncodingKey::from_secret(key!("rsa.pub.pem")));
+        assert!(ask(&rs256, &confused).is_err());
+        // Another key, and claims that were changed after they were signed.
+        let hs256 = Jwt::new(Algorithm::HS256, SECRET, None, None).unwrap();
+        assert!(
+            ask(
+                &hs256,
+                &sign(Algorithm::HS256, &EncodingKey::from_secret(b"another secret of 32 bytes, or so"))
+            )
+            .is_err()
+        );
+        let parts: Vec<&str> = by_rsa.split('.').collect();
+        let other = token(Algorithm::HS256, &json!({ "exp": later, "rooms": ["*"], "access": "read-write" }));
+        let payload = other.split('.').nth(1).unwrap();
+        assert!(ask(&rs256, &format!("{}.{payload}.{}", parts[0], parts[2])).is_err());
+        assert!(Jwt::new(Algorithm::EdDSA, key!("rsa.pub.pem"), None, None).is_err());
+    }
+
+    #[test]
     fn weak_or_wrong_keys() {
         assert!(Jwt::new(Algorithm::HS256, b"short", None, None).is_err());
         assert!(Jwt::new(Algorithm::RS256, SECRET, None, None).is_err());

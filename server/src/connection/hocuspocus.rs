@@ -17,6 +17,10 @@ use crate::room::registry::Membership;
 use crate::wire::close::Close;
 use crate::wire::{self, Message};
 
+/// Bytes of an address: a name, a NUL, and what a provider takes for a session (a dozen characters). It is kept, and sent in
+/// front of every frame of its document.
+const LONGEST: usize = 512;
+
 /// A document that the client is in.
 struct Inside {
     room: Membership,
@@ -33,7 +37,7 @@ impl Drop for Inside {
 }
 
 enum Document {
-    /// No token yet; what came meanwhile. Bounded by the allowance of the connection and by `queued` below.
+    /// No token yet; the frames that came meanwhile. Bounded by the allowance of the connection and by `queued` below.
     Waiting(Vec<Bytes>),
     Inside(Inside),
     /// It was told that it may not enter; what it still sends is ignored.
@@ -61,6 +65,9 @@ impl Hocuspocus {
         let limits = &peer.context.rooms.shared().limits;
         let full = self.documents.len() >= limits.documents_per_connection;
         let (address, body) = wire::split_address(frame).map_err(|_| Close::Malformed)?;
+        if address.len() > LONGEST {
+            return Err(Close::Malformed);
+        }
         let message = wire::read(body).map_err(|_| Close::Malformed)?;
         match (self.documents.get_mut(address), message) {
             (Some(Document::Inside(inside)), message) => {
@@ -85,11 +92,10 @@ impl Hocuspocus {
                 if self.queued > limits.unauthenticated_bytes {
                     return Err(Close::TooLarge);
                 }
-                let body = frame.slice_ref(body);
                 match waiting {
-                    Some(Document::Waiting(queue)) => queue.push(body),
+                    Some(Document::Waiting(queue)) => queue.push(frame.clone()),
                     _ => {
-                        self.documents.insert(address.to_owned(), Document::Waiting(vec![body]));
+                        self.documents.insert(address.to_owned(), Document::Waiting(vec![frame.clone()]));
                     }
                 }
                 Ok(())
@@ -134,8 +140,9 @@ impl Hocuspocus {
         peer.allowance.open();
         tracing::debug!(room = %name, user = access.user, write = access.write, "a hocuspocus client came in");
         let mut inside = Inside { room, id, slot, prefix, access };
-        for body in self.forget_queue(address) {
-            inside.message(peer, wire::read(&body).map_err(|_| Close::Malformed)?)?;
+        for frame in self.forget_queue(address) {
+            let (_, body) = wire::split_address(&frame).map_err(|_| Close::Malformed)?;
+            inside.message(peer, wire::read(body).map_err(|_| Close::Malformed)?)?;
         }
         self.documents.insert(address.to_owned(), Document::Inside(inside));
         Ok(())

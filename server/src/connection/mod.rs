@@ -10,14 +10,17 @@ pub mod gate;
 mod hocuspocus;
 mod ywebsocket;
 
+use std::future::poll_fn;
 use std::net::IpAddr;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::{sleep_until, timeout};
+use tokio::time::{Sleep, sleep_until, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::{Error as WsError, ProtocolError};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
@@ -110,6 +113,10 @@ struct Connection<S> {
     opened: Instant,
     last_in: Instant,
     last_out: Instant,
+    /// Wakes for what is due. Deadlines move on with each message, the timer only when it fires: setting it anew for each would
+    /// cost more than the message.
+    timer: Pin<Box<Sleep>>,
+    armed: Instant,
     /// Messages that may come before reading slows down, and when that was reckoned.
     credit: (f64, Instant),
     paused_until: Option<Instant>,
@@ -135,6 +142,8 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(stream: S, context: Arc<Co
         opened: now,
         last_in: now,
         last_out: now,
+        timer: Box::pin(sleep_until(now.into())),
+        armed: now,
         credit: (0.0, now),
         paused_until: None,
     };
@@ -180,11 +189,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let now = Instant::now();
         let reading = self.may_read(now);
         let deadline = self.deadline(now);
-        tokio::select! {
-            message = self.socket.next(), if reading => self.incoming(message).await,
-            () = self.peer.outbox.wait() => Ok(()),
-            () = sleep_until(deadline.into()) => self.on_time().await,
+        if deadline < self.armed {
+            self.arm(deadline);
         }
+        tokio::select! {
+            // The timer first: a peer that always has something to say is held to its time, too.
+            biased;
+            () = self.timer.as_mut() => {
+                let done = self.on_time().await;
+                let deadline = self.deadline(Instant::now());
+                self.arm(deadline);
+                done
+            }
+            () = self.peer.outbox.wait() => Ok(()),
+            message = self.socket.next(), if reading => self.incoming(message).await,
+        }
+    }
+
+    fn arm(&mut self, deadline: Instant) {
+        self.armed = deadline;
+        self.timer.as_mut().reset(deadline.into());
     }
 
     async fn incoming(&mut self, message: Option<Result<WsMessage, WsError>>) -> Result<(), End> {
@@ -284,19 +308,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     async fn bounded_feed(&mut self, message: WsMessage) -> Result<(), End> {
         let bound = self.peer.context.rooms.shared().limits.write_stall;
-        match timeout(bound, self.socket.feed(message)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(End::Gone),
-            Err(_) => Err(Close::TryAgain.into()),
+        match within(bound, self.socket.feed(message)).await {
+            Some(Ok(())) => Ok(()),
+            Some(Err(_)) => Err(End::Gone),
+            None => Err(Close::TryAgain.into()),
         }
     }
 
     async fn bounded_flush(&mut self) -> Result<(), End> {
         let bound = self.peer.context.rooms.shared().limits.write_stall;
-        match timeout(bound, self.socket.flush()).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(End::Gone),
-            Err(_) => Err(Close::TryAgain.into()),
+        match within(bound, self.socket.flush()).await {
+            Some(Ok(())) => Ok(()),
+            Some(Err(_)) => Err(End::Gone),
+            None => Err(Close::TryAgain.into()),
         }
     }
 
@@ -412,6 +436,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         };
         // Whoever does not answer is left without.
         let _ = timeout(GOODBYE, farewell).await;
+    }
+}
+
+/// Waits for a future within a bound. Mostly it is ready at once; then no timer is made.
+async fn within<F: Future>(bound: Duration, future: F) -> Option<F::Output> {
+    let mut future = pin!(future);
+    match poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await {
+        Poll::Ready(output) => Some(output),
+        Poll::Pending => timeout(bound, future).await.ok(),
     }
 }
 

@@ -5,10 +5,11 @@
 //! memory and never silently misses anything. Cost O(1) a frame.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::task::{Poll, Waker};
 
 use bytes::Bytes;
-use parking_lot::Mutex;
-use tokio::sync::Notify;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::wire::close::Close;
 
@@ -43,12 +44,13 @@ struct State {
     /// Bytes of broadcasts in the queue.
     bytes: usize,
     close: Option<Close>,
+    /// The connection's task, while it waits. Only one does, so this is all that waking needs.
+    waiting: Option<Waker>,
 }
 
 /// The queue of a connection.
 pub struct Outbox {
     state: Mutex<State>,
-    wake: Notify,
     limit: usize,
 }
 
@@ -58,13 +60,14 @@ const OVERHEAD: usize = 64;
 impl Outbox {
     /// Makes an empty queue that holds this many bytes of broadcasts.
     pub fn new(limit: usize) -> Self {
-        Self { state: Mutex::default(), wake: Notify::new(), limit }
+        Self { state: Mutex::default(), limit }
     }
 
     /// Adds what may not be lost.
     pub fn push(&self, frame: Bytes) {
-        self.state.lock().queue.push_back(Out::Frame(frame));
-        self.wake.notify_one();
+        let mut state = self.state.lock();
+        state.queue.push_back(Out::Frame(frame));
+        wake(state);
     }
 
     /// Adds a broadcast. If it does not fit, all of the slot's broadcasts are thrown out, this one too, and their updates
@@ -79,8 +82,7 @@ impl Outbox {
         if state.bytes + len + OVERHEAD <= self.limit || state.queue.is_empty() {
             state.bytes += len + OVERHEAD;
             state.queue.push_back(out);
-            drop(state);
-            self.wake.notify_one();
+            wake(state);
             return None;
         }
         let mut dropped = Vec::new();
@@ -99,15 +101,15 @@ impl Outbox {
         }
         state.bytes = (state.bytes + len + OVERHEAD).saturating_sub(freed);
         state.queue.push_back(Out::CatchUp(slot));
-        drop(state);
-        self.wake.notify_one();
+        wake(state);
         Some(dropped)
     }
 
     /// Asks the connection to close; the first reason stands. What is in the queue is written before.
     pub fn close(&self, close: Close) {
-        self.state.lock().close.get_or_insert(close);
-        self.wake.notify_one();
+        let mut state = self.state.lock();
+        state.close.get_or_insert(close);
+        wake(state);
     }
 
     /// Takes all that waits.
@@ -117,9 +119,28 @@ impl Outbox {
         (std::mem::take(&mut state.queue), state.close)
     }
 
-    /// Waits until something may have come.
+    /// Waits until there is something to take. For one task at a time.
     pub async fn wait(&self) {
-        self.wake.notified().await;
+        poll_fn(|context| {
+            let mut state = self.state.lock();
+            if !state.queue.is_empty() || state.close.is_some() {
+                return Poll::Ready(());
+            }
+            if !state.waiting.as_ref().is_some_and(|waiting| waiting.will_wake(context.waker())) {
+                state.waiting = Some(context.waker().clone());
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+/// Wakes the task that waits, after the lock is given up.
+fn wake(mut state: MutexGuard<'_, State>) {
+    let waiting = state.waiting.take();
+    drop(state);
+    if let Some(waiting) = waiting {
+        waiting.wake();
     }
 }
 

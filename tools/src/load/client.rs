@@ -82,8 +82,8 @@ async fn join(args: &Args, room: &str) -> Result<(Socket, usize), Error> {
     Err(Error::ConnectionClosed)
 }
 
-/// Puts bytes into a room.
-pub(super) async fn fill(args: &Args, room: &str, bytes: usize) -> Result<(), Error> {
+/// Puts bytes into a room. What is returned has to be kept: some servers forget a room without peers.
+pub(super) async fn fill(args: &Args, room: &str, bytes: usize) -> Result<Filler, Error> {
     let (mut socket, _) = join(args, room).await?;
     socket.send(Message::Binary(framed(&prefix(args, room), &filling(bytes)).into())).await?;
     // Another client that gets it tells that it is there.
@@ -91,11 +91,21 @@ pub(super) async fn fill(args: &Args, room: &str, bytes: usize) -> Result<(), Er
         let (mut other, got) = join(args, room).await?;
         other.close(None).await?;
         if got >= bytes {
-            return socket.close(None).await;
+            // It goes on reading, as a client does.
+            return Ok(Filler(tokio::spawn(async move { while let Some(Ok(_)) = socket.next().await {} })));
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     Err(Error::AlreadyClosed)
+}
+
+/// Keeps a room that was filled.
+pub(super) struct Filler(tokio::task::JoinHandle<()>);
+
+impl Drop for Filler {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
 }
 
 impl Client {

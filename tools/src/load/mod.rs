@@ -90,9 +90,10 @@ async fn load(args: &Args) -> Result<Report, Box<dyn std::error::Error>> {
     let start = Instant::now();
     let process = args.pid.map(Process);
     let room = |i: usize| format!("{}-{}-{i}", args.prefix, std::process::id());
+    let mut fillers = Vec::new();
     if args.fill > 0 {
         for i in 0..args.rooms {
-            client::fill(args, &room(i), args.fill).await?;
+            fillers.push(client::fill(args, &room(i), args.fill).await?);
         }
     }
     let before = process.as_ref().map(Process::memory).transpose()?;
