@@ -7,7 +7,7 @@
 //!
 //! The network is wilder: some of its peers are yrs, peers undo and redo, and updates also come cut down, in parts, in the
 //! other format. What yrs does goes to the others as it is; where it departs in the end, a number of docs/FORMAT.md
-//! explains it or the script fails.
+//! explains it or the script fails. In release builds there is no yrs in networks of nested types.
 //!
 //! `YATTA_INTEROP_SCRIPTS=n` runs n scripts a kind (few without it, so that all take a minute), `YATTA_SEED=n` one,
 //! `YATTA_FOREVER=1` goes on with new seeds until one fails. A failing script is shortened and printed as a case for
@@ -53,7 +53,9 @@ fn mixed(test: &str, kind: Kind) {
     let Some(mut yjs) = Yjs::start() else { return };
     let mut accounts = Accounts::new();
     seeds::for_each(test, scripts(30), |seed| {
-        let with_yrs = seed % 3 != 2 && kind != Kind::Subdocs;
+        // Without checks of overflows yrs goes on with a wrong number where it would panic (22), and nothing tells.
+        let is_judged = cfg!(debug_assertions) || !matches!(kind, Kind::Nested | Kind::Mixed);
+        let with_yrs = seed % 3 != 2 && kind != Kind::Subdocs && is_judged;
         // What yrs would write otherwise (4, 10, 11, 12) it must not relay: that would change it for everybody.
         let values = if with_yrs { Values::Yrs } else { Values::Yjs };
         let taste = Taste { kind, values, surrogates: false };

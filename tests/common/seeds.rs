@@ -1,6 +1,7 @@
 //! Which random scripts run, and what a failure tells.
 //!
-//! `YATTA_SEED=n` runs one script alone, `YATTA_SCRIPTS=n` sets how many run. A failing script prints its seed.
+//! `YATTA_SEED=n` runs one script alone, `YATTA_SCRIPTS=n` sets how many run, `YATTA_FROM=n` the first
+//! of them. A failing script prints its seed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -13,11 +14,12 @@ pub(crate) fn number(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
 }
 
-/// The seeds to run: one, if `YATTA_SEED` names it, else `YATTA_SCRIPTS` or `default` of them.
+/// The seeds to run: one, if `YATTA_SEED` names it, else those from `YATTA_FROM` up to `YATTA_SCRIPTS` or
+/// `default`.
 pub(crate) fn seeds(default: u64) -> std::ops::Range<u64> {
     match number("YATTA_SEED") {
         Some(seed) => seed..seed + 1,
-        None => 0..number("YATTA_SCRIPTS").unwrap_or(default),
+        None => number("YATTA_FROM").unwrap_or(0)..number("YATTA_SCRIPTS").unwrap_or(default),
     }
 }
 
