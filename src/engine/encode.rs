@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
 use yatta_encoding::block::{
     Parent, TypeTag, write_any_content, write_binary_content, write_deleted_content, write_doc_content,
     write_embed_content, write_format_content, write_gc, write_item_head, write_json_content, write_skip,
@@ -22,13 +23,19 @@ use crate::store::Store;
 
 /// Writes all that a peer with this state lacks, and the complete delete set.
 pub(crate) fn encode_diff<E: Encoder>(store: &Store, known: &StateVector, encoder: &mut E) {
-    let order = store.clients_descending();
-    let from = |client: ClientIdx| known.get(&store.client(client).id);
-    let lacking = order.iter().filter(|client| from(**client) < store.state(**client)).count();
+    // Both descend by id: one walk finds what the peer knows of each client.
+    let mut known = known.iter().rev().peekable();
+    let mut from = |client: ClientIdx| {
+        let id = store.client(client).id;
+        while known.next_if(|(other, _)| **other > id).is_some() {}
+        known.next_if(|(other, _)| **other == id).map_or(0, |(_, clock)| *clock)
+    };
+    let order: SmallVec<[(ClientIdx, u32); 4]> =
+        store.clients_descending().map(|client| (client, from(client))).collect();
+    let lacking = order.iter().filter(|(client, from)| *from < store.state(*client)).count();
     encoder.write_var(lacking as u64);
     let mut ranges = Vec::new();
-    for client in order {
-        let from = from(client);
+    for (client, from) in order {
         if from == 0 {
             // The one look at each block serves both: blocks and delete set.
             write_section(store, encoder, client, 0, |item| add_deleted(&mut ranges, item));

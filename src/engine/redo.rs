@@ -93,8 +93,9 @@ pub(crate) struct Step<'a> {
     pub(crate) scope: &'a Scope,
     pub(crate) insertions: OrderedIds<'a>,
     pub(crate) deletions: OrderedIds<'a>,
-    /// The deletions of all steps of the document that are still on a stack.
-    pub(crate) stacks: &'a [&'a IdSet],
+    /// Whether a step of the document that is still on a stack deleted this id. Asked for overwritten map entries only, as it
+    /// may cost O(steps).
+    pub(crate) on_stack: &'a dyn Fn(&ID) -> bool,
     /// Map entries come back even where another peer has set the key since.
     pub(crate) ignore_remote_map_changes: bool,
 }
@@ -374,7 +375,7 @@ fn map_neighbour(
 
 /// Whether a map entry is deleted by this step, or was by one that is on a stack.
 fn goes_away(step: &Step<'_>, id: &ID) -> bool {
-    step.insertions.ids.contains(id) || step.stacks.iter().any(|deletions| deletions.contains(id))
+    step.insertions.ids.contains(id) || (step.on_stack)(id)
 }
 
 /// Integrates a copy of an item under a new id of our own client.

@@ -330,7 +330,7 @@ impl std::fmt::Debug for TransactionMut<'_> {
 
 /// The next clock of each client.
 pub(crate) fn state_vector(store: &Store) -> StateVector {
-    let known = store.clients.iter().filter(|client| client.next > 0);
+    let known = store.clients_descending().map(|client| store.client(client));
     known.map(|client| (client.id, client.next)).collect::<StateVector>()
 }
 

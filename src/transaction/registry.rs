@@ -61,13 +61,14 @@ fn retire<F: ?Sized>(entry: Option<Arc<Entry<F>>>) -> bool {
 
 /// Callbacks of one kind of event.
 pub(crate) struct Registry<F: ?Sized> {
-    entries: Mutex<Arc<Vec<Arc<Entry<F>>>>>,
+    /// `None` until somebody subscribes: each handle of a type has two registries, and most have no subscriber ever.
+    entries: Mutex<Option<Arc<Vec<Arc<Entry<F>>>>>>,
     len: AtomicUsize,
 }
 
 impl<F: ?Sized> Default for Registry<F> {
     fn default() -> Self {
-        Self { entries: Mutex::new(Arc::new(Vec::new())), len: AtomicUsize::new(0) }
+        Self { entries: Mutex::new(None), len: AtomicUsize::new(0) }
     }
 }
 
@@ -93,7 +94,7 @@ impl<F: ?Sized> Registry<F> {
             callback: Mutex::new(callback),
         });
         let mut entries = self.entries.lock();
-        let list = Arc::make_mut(&mut entries);
+        let list = Arc::make_mut(entries.get_or_insert_default());
         let old = match list.iter_mut().find(|old| old.key == entry.key) {
             Some(place) => Some(std::mem::replace(place, entry)),
             None => {
@@ -110,8 +111,9 @@ impl<F: ?Sized> Registry<F> {
     /// Removes a callback. Returns whether there was one of this key.
     pub(crate) fn unsubscribe(&self, key: &Origin) -> bool {
         let mut entries = self.entries.lock();
-        let Some(place) = entries.iter().position(|entry| entry.key == *key) else { return false };
-        let list = Arc::make_mut(&mut entries);
+        let Some(list) = entries.as_mut() else { return false };
+        let Some(place) = list.iter().position(|entry| entry.key == *key) else { return false };
+        let list = Arc::make_mut(list);
         let old = list.remove(place);
         self.len.store(list.len(), Ordering::Release);
         drop(entries);
@@ -124,7 +126,7 @@ impl<F: ?Sized> Registry<F> {
         let old = std::mem::take(&mut *entries);
         self.len.store(0, Ordering::Release);
         drop(entries);
-        for entry in old.iter() {
+        for entry in old.iter().flat_map(|list| list.iter()) {
             entry.active.store(false, Ordering::Release);
         }
     }
@@ -151,8 +153,8 @@ impl<F: ?Sized> Registry<F> {
     }
 
     fn trigger_each(&self, panicked: &mut Option<Panic>, mut call: impl FnMut(&mut F)) {
-        let entries = Arc::clone(&self.entries.lock());
-        for entry in entries.iter() {
+        let entries = self.entries.lock().clone();
+        for entry in entries.iter().flat_map(|list| list.iter()) {
             if !entry.active.load(Ordering::Acquire) {
                 continue;
             }

@@ -1,5 +1,7 @@
 //! Taking a step off a stack and doing the reverse of it.
 
+use yatta_encoding::ID;
+
 use super::event::{Event, EventKind};
 use super::options::Meta;
 use super::shared::{Shared, State};
@@ -8,7 +10,6 @@ use crate::block::index::ItemIdx;
 use crate::doc::Doc;
 use crate::engine::delete::delete;
 use crate::engine::redo::{Step, items_to_delete, redo_deletions};
-use crate::ids::IdSet;
 use crate::transaction::TransactionMut;
 use crate::types::ItemPtr;
 
@@ -82,14 +83,15 @@ pub(super) fn pop<M: Meta>(shared: &Shared<M>, mut txn: TransactionMut<'_>, kind
 /// Brings back what a step deleted. Returns whether there was any, and the items that are to be deleted.
 fn reverse<M>(state: &State<M>, txn: &mut TransactionMut<'_>, item: &StackItem<M>) -> (bool, Vec<ItemIdx>) {
     let scope = state.scope_in(txn.store_ref(), item.doc());
-    let all = state.stack(EventKind::Undo).iter().chain(state.stack(EventKind::Redo));
-    let stacks: Vec<&IdSet> =
-        all.filter(|other| other.doc() == item.doc()).map(StackItem::deletions).collect();
+    let on_stack = |id: &ID| {
+        let mut all = state.stack(EventKind::Undo).iter().chain(state.stack(EventKind::Redo));
+        all.any(|other| other.deletions().contains(id) && other.doc() == item.doc())
+    };
     let step = Step {
         scope: &scope,
         insertions: item.ordered_insertions(),
         deletions: item.ordered_deletions(),
-        stacks: &stacks,
+        on_stack: &on_stack,
         ignore_remote_map_changes: state.ignore_remote_map_changes,
     };
     let (store, changes) = txn.parts();

@@ -84,6 +84,9 @@ pub(super) const ALL: [(&str, Guarded); 34] = [
 /// # Errors
 /// If there is none, or it fails.
 pub(super) fn run(name: &str, slice: &Path, clock: &mut dyn Clock) -> Done {
+    if let [id, size, ops] = name.split('@').collect::<Vec<_>>()[..] {
+        return felt_at(id, size.parse()?, ops.parse()?, slice, clock);
+    }
     let (_, guarded) = ALL.iter().find(|(known, _)| *known == name).ok_or("there is no such workload")?;
     match guarded {
         Edits(make) => edits(&make(), clock),
@@ -91,15 +94,24 @@ pub(super) fn run(name: &str, slice: &Path, clock: &mut dyn Clock) -> Done {
         Gather(make) => gather(&make(), clock),
         OnTrace(work) => work(&read_slice(slice)?, clock),
         Own(work) => work(clock),
-        Felt(size, ops) => {
-            let cases = felt::cases();
-            let case = cases.iter().find(|case| case.id == name).ok_or("felt has no such workload")?;
-            let mut task = case.task(*size, &Material::default());
-            task.ops = *ops;
-            (case.ours)(&task, clock)?;
-            Ok(())
-        }
+        Felt(size, ops) => felt_at(name, *size, *ops, slice, clock),
     }
+}
+
+/// A workload of `felt` at any size: `ID@SIZE@OPS` is how a profile asks for one.
+fn felt_at(id: &str, size: u32, ops: u32, slice: &Path, clock: &mut dyn Clock) -> Done {
+    let cases = felt::cases();
+    let case = cases.iter().find(|case| case.id == id).ok_or("felt has no such workload")?;
+    let mut material = Material::default();
+    if case.replays {
+        let script = read_slice(slice)?;
+        material.updates = Arc::new(run::updates_kept::<Yatta>(&script)?.log);
+        material.edits = Arc::new(script.edits().to_vec());
+    }
+    let mut task = case.task(size, &material);
+    task.ops = ops;
+    (case.ours)(&task, clock)?;
+    Ok(())
 }
 
 /// Tells whether a workload needs the LaTeX trace.

@@ -12,6 +12,7 @@ mod update;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use yatta_encoding::{Any, ClientID};
@@ -67,7 +68,7 @@ pub struct Awareness {
     doc: Doc,
     clock: Arc<dyn Clock>,
     /// In the order in which their states came: a state that comes back goes to the end, as in a JavaScript `Map`.
-    states: IndexMap<ClientID, ClientState>,
+    states: IndexMap<ClientID, ClientState, FxBuildHasher>,
     on_update: Registry<Callback>,
     on_change: Registry<Callback>,
 }
@@ -86,7 +87,7 @@ impl Awareness {
         Self {
             doc,
             clock: Arc::new(clock),
-            states: IndexMap::new(),
+            states: IndexMap::default(),
             on_update: Registry::default(),
             on_change: Registry::default(),
         }
@@ -354,13 +355,14 @@ impl Awareness {
         }
     }
 
-    /// Gives a known client a state. Returns whether it is another than before.
+    /// Gives a known client a state. Returns whether it is another than before, if somebody wants to hear of that: it takes
+    /// two readings of JSON to tell.
     fn replace(&mut self, client: ClientID, json: Arc<str>) -> bool {
         let Some((place, _, known)) = self.states.get_full_mut(&client) else { return false };
         let old = known.data.replace(json);
         let new = known.data.as_deref().unwrap_or(NULL);
         match old {
-            Some(old) => !same_json(&old, new),
+            Some(old) => !self.on_change.is_empty() && !same_json(&old, new),
             None => {
                 self.states.move_index(place, self.states.len() - 1);
                 true
