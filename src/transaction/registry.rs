@@ -59,10 +59,13 @@ fn retire<F: ?Sized>(entry: Option<Arc<Entry<F>>>) -> bool {
     entry.is_some()
 }
 
+/// The callbacks in their order, shared while they are being called.
+type List<F> = Arc<Vec<Arc<Entry<F>>>>;
+
 /// Callbacks of one kind of event.
 pub(crate) struct Registry<F: ?Sized> {
     /// `None` until somebody subscribes: each handle of a type has two registries, and most have no subscriber ever.
-    entries: Mutex<Option<Arc<Vec<Arc<Entry<F>>>>>>,
+    entries: Mutex<Option<List<F>>>,
     len: AtomicUsize,
 }
 
