@@ -30,7 +30,7 @@ start() { # NAME PORT DIALECT
 measure() { # SERVER SCENARIO LOAD-ARGUMENTS...
   name=$1 scenario=$2
   shift 2
-  port=$((20000 + $(date +%N | sed 's/^0*//;s/....$//') % 20000))
+  port=$((20000 + $(date +%N | sed 's/^0*//;s/....$//') % 10000))
   dialect=ywebsocket
   [ "$name" != hocuspocus ] || dialect=hocuspocus
   start "$name" $port $dialect

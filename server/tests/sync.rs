@@ -509,6 +509,10 @@ async fn limits() {
     let mut bad = Raw::connect(&server, "a%00b").await;
     bad.send(&[0, 0, 1, 0][..]).await;
     assert_eq!(bad.close_code().await, 4400, "a bad name");
+    let mut long = Raw::connect(&server, "").await;
+    let session = wire::address_prefix(&format!("room\0{}", "s".repeat(600)));
+    long.send([&session[..], &[3]].concat()).await;
+    assert_eq!(long.close_code().await, 4400, "a session that is no session");
     server.stop().await;
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use tokio::net::TcpStream;
 use tokio::sync::Barrier;
@@ -30,6 +31,8 @@ pub(super) struct Seen {
     /// From connecting to having the document, in microseconds.
     pub(super) joined: u32,
     pub(super) bytes: u64,
+    /// Times it left and came again.
+    pub(super) rejoined: u64,
     /// The server closed it.
     pub(super) dropped: bool,
 }
@@ -54,10 +57,11 @@ fn prefix(args: &Args, room: &str) -> Vec<u8> {
     prefix
 }
 
-/// Connects and asks for the document; returns when it is there, with the bytes of its frame.
-async fn join(args: &Args, room: &str) -> Result<(Socket, usize), Error> {
+/// Connects and asks for the document; returns when it is there, with its frame.
+async fn join(args: &Args, room: &str) -> Result<(Socket, Bytes), Error> {
     let url = match args.dialect {
-        Dialect::Ywebsocket => format!("{}/{room}", args.url),
+        Dialect::Ywebsocket if args.token.is_empty() => format!("{}/{room}", args.url),
+        Dialect::Ywebsocket => format!("{}/{room}?token={}", args.url, query(&args.token)),
         Dialect::Hocuspocus => args.url.clone(),
     };
     let config =
@@ -66,7 +70,7 @@ async fn join(args: &Args, room: &str) -> Result<(Socket, usize), Error> {
     let prefix = prefix(args, room);
     if args.dialect == Dialect::Hocuspocus {
         let mut auth = [&prefix[..], &[2, 0]].concat();
-        auth.write_string("");
+        auth.write_string(&args.token);
         auth.write_string("4.8.0");
         socket.send(Message::Binary(auth.into())).await?;
     }
@@ -75,11 +79,20 @@ async fn join(args: &Args, room: &str) -> Result<(Socket, usize), Error> {
         if let Message::Binary(frame) = message? {
             let body = frame.strip_prefix(&prefix[..]).unwrap_or_default();
             if body.starts_with(&[0, 1]) {
-                return Ok((socket, frame.len()));
+                return Ok((socket, frame));
             }
         }
     }
     Err(Error::ConnectionClosed)
+}
+
+/// A text as it stands in a query.
+fn query(text: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'.' | b'_' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(byte).collect()
 }
 
 /// Puts bytes into a room. What is returned has to be kept: some servers forget a room without peers.
@@ -90,7 +103,7 @@ pub(super) async fn fill(args: &Args, room: &str, bytes: usize) -> Result<Filler
     for _ in 0..100 {
         let (mut other, got) = join(args, room).await?;
         other.close(None).await?;
-        if got >= bytes {
+        if got.len() >= bytes {
             // It goes on reading, as a client does.
             return Ok(Filler(tokio::spawn(async move { while let Some(Ok(_)) = socket.next().await {} })));
         }
@@ -124,6 +137,9 @@ impl Client {
         let showing_every = Duration::from_millis(self.args.presence.max(1));
         let mut showing =
             interval_at(now + showing_every.mul_f64((self.number as f64 * 0.618_034).fract()), showing_every);
+        let churn_every = Duration::from_millis(self.args.churn.max(1));
+        let mut churning =
+            interval_at(now + churn_every.mul_f64((self.number as f64 * 0.618_034).fract()), churn_every);
         let mut known: HashSet<(u32, u32)> = HashSet::new();
         let expected = self.expected();
         let mut clock = 0;
@@ -144,6 +160,16 @@ impl Client {
                 _ = showing.tick(), if self.args.presence > 0 && !over => {
                     clock += 1;
                     socket.send(Message::Binary(presence(&prefix, self.number, clock).into())).await?;
+                }
+                _ = churning.tick(), if self.args.churn > 0 && !self.writes && !over => {
+                    socket.close(None).await?;
+                    let (back, document) = join(&self.args, &self.room).await?;
+                    socket = back;
+                    seen.rejoined += 1;
+                    // What was written meanwhile came with the document; that says nothing about latency.
+                    let latencies = seen.latencies.len();
+                    self.take(&document, &mut known, &mut seen);
+                    seen.latencies.truncate(latencies);
                 }
                 message = timeout(Duration::from_millis(200), socket.next()) => {
                     let Ok(message) = message else { continue };

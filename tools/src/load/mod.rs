@@ -60,6 +60,12 @@ pub(crate) struct Args {
     /// Each connection shows presence this often, in milliseconds; 0: never
     #[arg(long, default_value_t = 0)]
     presence: u64,
+    /// Each connection that does not write leaves and comes again this often, in milliseconds; 0: never
+    #[arg(long, default_value_t = 0)]
+    churn: u64,
+    /// Token to enter with
+    #[arg(long, default_value = "", hide_default_value = true)]
+    token: String,
     /// Process of the server, to measure its processor time and memory
     #[arg(long)]
     pid: Option<u32>,

@@ -10,18 +10,17 @@ use super::{Args, Seen};
 /// The server's process, as Linux shows it.
 pub(super) struct Process(pub(super) u32);
 
-/// Clock ticks a second in `/proc/<pid>/stat`; 100 on every Linux that is not ancient.
-const TICKS: u64 = 100;
-
 impl Process {
-    /// Processor time so far, of all threads.
+    /// Processor time so far, of all threads that live: a few that ended hardly matter, and it counts nanoseconds, where the
+    /// sum of the process counts hundredths of a second.
     pub(super) fn cpu(&self) -> io::Result<Duration> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.0))?;
-        // The name may hold anything; what follows its closing bracket is numbers.
-        let numbers = stat.rsplit_once(')').map(|(_, rest)| rest).unwrap_or_default();
-        let ticks: u64 =
-            numbers.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
-        Ok(Duration::from_millis(ticks * 1000 / TICKS))
+        let mut nanos = 0;
+        for thread in fs::read_dir(format!("/proc/{}/task", self.0))? {
+            // A thread may end meanwhile.
+            let Ok(stat) = fs::read_to_string(thread?.path().join("schedstat")) else { continue };
+            nanos += stat.split_whitespace().next().and_then(|n| n.parse::<u64>().ok()).unwrap_or_default();
+        }
+        Ok(Duration::from_nanos(nanos))
     }
 
     /// Resident bytes.
@@ -40,6 +39,8 @@ pub(super) struct Report {
     pub(super) connections: usize,
     /// Connections that the server closed.
     pub(super) dropped: usize,
+    /// Times that connections left and came again.
+    pub(super) rejoined: u64,
     pub(super) sent: u64,
     pub(super) delivered: u64,
     pub(super) lost: u64,
@@ -88,6 +89,7 @@ impl Report {
         let expected = sent * (args.connections as u64 - 1);
         Self {
             connections: seen.len(),
+            rejoined: seen.iter().map(|one| one.rejoined).sum(),
             dropped: seen.iter().filter(|one| one.dropped).count(),
             sent,
             delivered,
@@ -109,10 +111,15 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "connections  {} ({} dropped)", self.connections, self.dropped)?;
         writeln!(f, "join         {}", self.join)?;
+        if self.rejoined > 0 {
+            writeln!(f, "churn        {} left and came again", self.rejoined)?;
+        }
         writeln!(f, "updates      {} sent, {} delivered, {} lost", self.sent, self.delivered, self.lost)?;
         writeln!(f, "latency      {}", self.latency)?;
         if let Some(cpu) = self.cpu_per_delivery {
             writeln!(f, "server CPU   {cpu:.2} us a delivery")?;
+        } else if let Some(cpu) = self.cpu_ms {
+            writeln!(f, "server CPU   {cpu} ms")?;
         }
         if let Some(memory) = self.memory_per_connection {
             writeln!(f, "server RAM   {:.1} KB a connection", memory / 1024.0)?;
