@@ -54,7 +54,8 @@ pub(crate) fn bars(bars: &[Bar]) -> Result<String, Failure> {
         chart
             .configure_mesh()
             .disable_y_mesh()
-            .y_labels(0)
+            .y_labels(1)
+            .y_label_formatter(&|_| String::new())
             .x_label_formatter(&|time| nanos(*time))
             .light_line_style(TRANSPARENT)
             .draw()?;
