@@ -17,6 +17,9 @@ const OUTDATED: Duration = Duration::from_secs(30);
 /// How long it is remembered that a client left, so that an older message does not bring it back.
 const REMEMBERED: Duration = Duration::from_secs(120);
 
+/// All clients of a connection together may have so many states of the longest kind: tabs are like each other, and short.
+const FULL_STATES: usize = 4;
+
 /// Names a peer in its room.
 pub type PeerId = u64;
 
@@ -70,10 +73,16 @@ impl Presence {
         if entries.iter().any(|entry| entry.state.len() > limits.state_bytes) {
             return Err(TooMuch);
         }
-        let owned = self.clients.iter().filter(|(id, client)| {
+        let kept = self.clients.iter().filter(|(id, client)| {
             client.owner == owner && !entries.iter().any(|entry| entry.client == **id)
         });
-        if owned.count() + entries.len() > limits.clients_per_peer {
+        let mut count = entries.len();
+        let mut bytes: usize = entries.iter().map(|entry| entry.state.len()).sum();
+        for (_, client) in kept {
+            count += 1;
+            bytes += client.state.as_ref().map_or(0, |state| state.len());
+        }
+        if count > limits.clients_per_peer || bytes > FULL_STATES * limits.state_bytes {
             return Err(TooMuch);
         }
         if let [only] = entries {
@@ -321,5 +330,13 @@ mod tests {
         assert_eq!(presence.apply(1, &[entry(9, 1, "1")], &LIMITS, now), Err(TooMuch));
         presence.apply(1, &[entry(2, 2, "1")], &LIMITS, now).unwrap();
         presence.apply(2, &[entry(9, 1, "1")], &LIMITS, now).unwrap();
+        // Each state is within its bound, all together are not.
+        let limits = PresenceLimits { clients_per_peer: 10, ..LIMITS };
+        for client in 20..24 {
+            presence.apply(3, &[entry(client, 1, "1234567890")], &limits, now).unwrap();
+        }
+        assert_eq!(presence.apply(3, &[entry(24, 1, "1")], &limits, now), Err(TooMuch));
+        presence.apply(3, &[entry(20, 2, "1")], &limits, now).unwrap();
+        presence.apply(3, &[entry(24, 1, "1")], &limits, now).unwrap();
     }
 }
