@@ -2,12 +2,18 @@
 # Packs what is to be published, builds it from the packages alone, and looks at what is inside.
 set -eu
 cd "$(dirname "$0")/.."
-target=${CARGO_TARGET_DIR:-target}
+target=${CARGO_TARGET_DIR:-target}/packages
+export CARGO_TARGET_DIR="$target"
+
+version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
+# Cargo takes a version for one thing for ever: of an earlier run it keeps what it unpacked and what it built.
+rm -rf "$target"/package "$target"/debug/.fingerprint/yatta*
+rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/yatta*-"$version"
+rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/cache/-*/yatta*-"$version".crate
 
 # All at once: they find each other among the packages, as the registry does not have them yet.
 cargo package -q --allow-dirty -p yatta-encoding -p yatta -p yatta-client
 
-version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)
 for name in yatta-encoding yatta yatta-client; do
   package=$target/package/$name-$version.crate
   list=$(tar tzf "$package")
