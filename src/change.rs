@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use smallvec::SmallVec;
 
 use crate::block::content::{SubdocContent, SubdocLink};
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx, KeyIdx};
@@ -46,7 +45,7 @@ pub(crate) struct RemovedSubdoc {
 #[derive(Default, Debug)]
 pub(crate) struct ChangeSet {
     /// The state of each client that got new blocks, before the first of them.
-    before: SmallVec<[(ClientIdx, u32); 2]>,
+    before: Vec<(ClientIdx, u32)>,
     /// The clients of `before`, once they are many.
     noted: FxHashSet<ClientIdx>,
     /// What was deleted, in the order in which it happened; neighbours are joined as they come.
@@ -70,9 +69,21 @@ pub(crate) struct ChangeSet {
 }
 
 impl ChangeSet {
+    #[inline]
     pub(crate) fn clear(&mut self) {
+        if self.is_plain() && self.before.len() <= SCAN_MAX && self.deleted.len() <= SCAN_MAX {
+            self.before.clear();
+            self.deleted.clear();
+            self.touched.clear();
+            self.bulk = false;
+        } else {
+            self.clear_all();
+        }
+    }
+
+    fn clear_all(&mut self) {
         if self.before.len() > SCAN_MAX {
-            self.before = SmallVec::new();
+            self.before = Vec::new();
             self.noted = FxHashSet::default();
         }
         self.before.clear();
@@ -97,10 +108,11 @@ impl ChangeSet {
     /// Notes the state of a client before its first new block.
     #[inline]
     pub(crate) fn note_before(&mut self, client: ClientIdx, state: u32) {
-        if self.before.last().is_some_and(|last| last.0 == client) {
-            return;
+        match self.before.last() {
+            None => self.before.push((client, state)),
+            Some(last) if last.0 == client => {}
+            Some(_) => self.note_other(client, state),
         }
-        self.note_other(client, state);
     }
 
     fn note_other(&mut self, client: ClientIdx, state: u32) {
@@ -164,7 +176,18 @@ impl ChangeSet {
         }
     }
 
+    /// Whether there is nothing to tidy up: text or values were added or taken away in place, at most.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.to_collect
+            && self.candidates.is_empty()
+            && self.old_children.is_empty()
+            && self.cleaned.is_empty()
+            && self.subdocs.is_none()
+    }
+
     /// Whether nothing happened.
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.before.is_empty() && self.deleted.is_empty()
     }

@@ -71,7 +71,7 @@ impl<T: Sized + Copy> Signed<T> {
 }
 
 /// Numbers below this take at most 8 bytes.
-const WORD_MAX: u64 = 1 << 56;
+pub(crate) const WORD_MAX: u64 = 1 << 56;
 
 /// Encodes a number below [`WORD_MAX`] into the low bytes of a word, and counts them: the reverse of [`decode_word`]. No
 /// branch depends on the number, of which nobody can guess the length.

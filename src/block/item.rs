@@ -132,7 +132,20 @@ impl Flags {
 
     #[inline]
     pub(crate) const fn kind(self) -> Kind {
-        Kind::ALL[(self.0 & Self::KIND) as usize % Kind::ALL.len()]
+        // Written out, this is a comparison and no look at a table.
+        match self.0 & Self::KIND {
+            0 => Kind::Gc,
+            1 => Kind::Deleted,
+            2 => Kind::Json,
+            3 => Kind::Binary,
+            4 => Kind::String,
+            5 => Kind::Embed,
+            6 => Kind::Format,
+            7 => Kind::Type,
+            8 => Kind::Any,
+            9 => Kind::Doc,
+            _ => Kind::Skip,
+        }
     }
 
     /// As `kind() == kind`, without a look at the table.

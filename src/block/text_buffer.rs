@@ -35,6 +35,14 @@ impl TextBuffer {
     pub(crate) fn push_str(&mut self, text: &str) -> u32 {
         let start = self.len();
         assert!(u32::try_from(self.text.len() + text.len()).is_ok(), "the text of one client exceeds 4 GiB");
+        if let [letter] = text.as_bytes() {
+            // What is typed is mostly this, and a copy of any length would be a call.
+            self.text.push(char::from(*letter));
+            if !self.samples.is_empty() {
+                self.sample();
+            }
+            return start;
+        }
         self.text.push_str(text);
         if !self.samples.is_empty() || !text.is_ascii() {
             self.sample();

@@ -101,6 +101,9 @@ pub(crate) trait NodeHandle: StdAny + Send + Sync {
     /// The type was deleted.
     fn note_deleted(&self);
 
+    /// The sequence has this many elements.
+    fn note_len(&self, len: u32);
+
     /// The handle as it is.
     fn into_any(self: Arc<Self>) -> Arc<dyn StdAny + Send + Sync>;
 }

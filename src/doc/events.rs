@@ -1,9 +1,9 @@
 //! Subscriptions to a document as a whole. They live outside the lock: subscribing needs no transaction.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use super::{Doc, TransactionAcqError};
 use crate::block::index::ItemIdx;
@@ -11,13 +11,75 @@ use crate::store::Store;
 use crate::transaction::registry::Registry;
 use crate::transaction::{Origin, SubdocsEvent, TransactionCleanupEvent, TransactionMut, UpdateEvent};
 
-type UpdateCallback = dyn FnMut(&TransactionMut<'_>, &UpdateEvent) + Send;
+pub(crate) type UpdateCallback = dyn FnMut(&TransactionMut<'_>, &UpdateEvent) + Send;
 type CleanupCallback = dyn FnMut(&TransactionMut<'_>, &TransactionCleanupEvent) + Send;
 type SubdocsCallback = dyn FnMut(&TransactionMut<'_>, &SubdocsEvent) + Send;
 type DestroyCallback = dyn FnMut(&TransactionMut<'_>, &Doc) + Send;
 type BeforeCallback = dyn FnMut(&TransactionMut<'_>) + Send;
 pub(crate) type GcFilter = dyn Fn(&Store, ItemIdx) -> bool + Send + Sync;
 type AfterCallback = dyn FnMut(&mut TransactionMut<'_>) + Send;
+
+/// Who listens to the transactions of a document, as one word: a bit for each registry that is not empty and for the
+/// filter, and above them the number of subscriptions to types. A transaction looks at it when it begins and when it
+/// commits.
+#[derive(Clone, Copy)]
+pub(crate) struct Listening(u64);
+
+impl Listening {
+    const UPDATE_V1: u64 = 1;
+    const UPDATE_V2: u64 = 1 << 1;
+    const CLEANUP: u64 = 1 << 2;
+    const BEFORE_OBSERVERS: u64 = 1 << 3;
+    const AFTER_TRANSACTION: u64 = 1 << 4;
+    const BEFORE_TRANSACTION: u64 = 1 << 5;
+    const BEFORE_ALL: u64 = 1 << 6;
+    const AFTER_ALL: u64 = 1 << 7;
+    const FILTER: u64 = 1 << 8;
+    /// One subscription to a type.
+    const TYPE: u64 = 1 << 16;
+    const TYPES: u64 = !(Self::TYPE - 1);
+
+    #[inline]
+    const fn has(self, bits: u64) -> bool {
+        self.0 & bits != 0
+    }
+
+    /// Whether there are subscriptions to types.
+    #[inline]
+    pub(crate) const fn types(self) -> bool {
+        self.has(Self::TYPES)
+    }
+
+    /// Whether somebody may look at deleted content before it is collected.
+    #[inline]
+    pub(crate) const fn hold_content(self) -> bool {
+        self.has(Self::TYPES | Self::AFTER_TRANSACTION | Self::BEFORE_OBSERVERS | Self::FILTER)
+    }
+
+    /// Whether nobody wants to hear that a transaction begins.
+    #[inline]
+    pub(crate) const fn nobody_before(self) -> bool {
+        !self.has(Self::BEFORE_TRANSACTION | Self::BEFORE_ALL)
+    }
+
+    /// Whether nobody wants to hear of a transaction that did nothing.
+    #[inline]
+    pub(crate) const fn nobody_after(self) -> bool {
+        !self.has(Self::BEFORE_OBSERVERS | Self::AFTER_TRANSACTION | Self::CLEANUP)
+    }
+
+    /// Whether nobody listens while a transaction commits, but to its update.
+    #[inline]
+    pub(crate) const fn only_updates(self) -> bool {
+        !self.has(!(Self::UPDATE_V1 | Self::UPDATE_V2))
+    }
+
+    /// Whether somebody wants to have the update.
+    #[inline]
+    pub(crate) const fn updates(self) -> bool {
+        self.has(Self::UPDATE_V1 | Self::UPDATE_V2)
+    }
+}
 
 /// All subscriptions of a document; made with [`Doc::observe_update_v1`] and its like.
 #[derive(Default)]
@@ -34,9 +96,9 @@ pub struct StoreEvents {
     pub(crate) destroy: Registry<DestroyCallback>,
     /// Decides whether a deleted item may be collected.
     gc_filter: RwLock<Option<Arc<GcFilter>>>,
-    filtering: AtomicBool,
-    /// How many subscriptions to types there are; while there are none, the commit looks for none.
-    types: AtomicUsize,
+    /// See [`Listening`]. The low bits are written under `noting`.
+    listening: AtomicU64,
+    noting: Mutex<()>,
 }
 
 impl std::fmt::Debug for StoreEvents {
@@ -54,43 +116,44 @@ impl StoreEvents {
         !self.update_v1.is_empty() || !self.update_v2.is_empty()
     }
 
-    /// Whether somebody may look at deleted content before it is collected.
+    /// Who listens.
     #[inline]
-    pub(crate) fn hold_content(&self) -> bool {
-        self.observing_types()
-            || !self.after_transaction.is_empty()
-            || !self.before_observers.is_empty()
-            || self.filtering.load(Ordering::Acquire)
+    pub(crate) fn listening(&self) -> Listening {
+        Listening(self.listening.load(Ordering::Acquire))
     }
 
     /// Sets what decides whether a deleted item may be collected.
     pub(crate) fn set_gc_filter(&self, filter: Option<Arc<GcFilter>>) {
-        let mut place = self.gc_filter.write();
-        self.filtering.store(filter.is_some(), Ordering::Release);
-        *place = filter;
+        *self.gc_filter.write() = filter;
+        self.note();
     }
 
     /// What decides whether a deleted item may be collected.
     pub(crate) fn gc_filter(&self) -> Option<Arc<GcFilter>> {
-        if self.filtering.load(Ordering::Acquire) { self.gc_filter.read().clone() } else { None }
+        if self.listening().has(Listening::FILTER) { self.gc_filter.read().clone() } else { None }
     }
 
-    /// Whether there are subscriptions to types.
-    #[inline]
-    pub(crate) fn observing_types(&self) -> bool {
-        self.types.load(Ordering::Acquire) > 0
-    }
-
-    /// Whether nobody wants to hear that a transaction begins.
-    #[inline]
-    pub(crate) fn nobody_before(&self) -> bool {
-        self.before_transaction.is_empty() && self.before_all.is_empty()
-    }
-
-    /// Whether nobody wants to hear of a transaction that did nothing.
-    #[inline]
-    pub(crate) fn nobody_after(&self) -> bool {
-        self.before_observers.is_empty() && self.after_transaction.is_empty() && self.cleanup.is_empty()
+    /// Renews the bits of [`Listening`], after a change.
+    fn note(&self) {
+        let _alone = self.noting.lock();
+        let bits = [
+            (Listening::UPDATE_V1, self.update_v1.is_empty()),
+            (Listening::UPDATE_V2, self.update_v2.is_empty()),
+            (Listening::CLEANUP, self.cleanup.is_empty()),
+            (Listening::BEFORE_OBSERVERS, self.before_observers.is_empty()),
+            (Listening::AFTER_TRANSACTION, self.after_transaction.is_empty()),
+            (Listening::BEFORE_TRANSACTION, self.before_transaction.is_empty()),
+            (Listening::BEFORE_ALL, self.before_all.is_empty()),
+            (Listening::AFTER_ALL, self.after_all.is_empty()),
+            (Listening::FILTER, self.gc_filter.read().is_none()),
+        ];
+        for (bit, nobody) in bits {
+            if nobody {
+                self.listening.fetch_and(!bit, Ordering::AcqRel);
+            } else {
+                self.listening.fetch_or(bit, Ordering::AcqRel);
+            }
+        }
     }
 
     /// Ends all subscriptions to the document.
@@ -105,14 +168,15 @@ impl StoreEvents {
         self.after_all.clear();
         self.subdocs.clear();
         self.destroy.clear();
+        self.note();
     }
 
     /// Counts a subscription to a type.
     pub(crate) fn count_type(&self, added: bool) {
         if added {
-            self.types.fetch_add(1, Ordering::AcqRel);
+            self.listening.fetch_add(Listening::TYPE, Ordering::AcqRel);
         } else {
-            self.types.fetch_sub(1, Ordering::AcqRel);
+            self.listening.fetch_sub(Listening::TYPE, Ordering::AcqRel);
         }
     }
 }
@@ -132,7 +196,9 @@ macro_rules! subscriptions {
                     K: Into<Origin>,
                     F: FnMut($($argument),*) + Send + 'static,
                 {
-                    self.inner().events.$field.subscribe(key.into(), Box::new(f));
+                    let events = &self.inner().events;
+                    events.$field.subscribe(key.into(), Box::new(f));
+                    events.note();
                     Ok(())
                 }
 
@@ -141,7 +207,10 @@ macro_rules! subscriptions {
                 /// # Errors
                 /// Never: unsubscribing needs no transaction. The type is yrs's.
                 pub fn $unobserve<K: Into<Origin>>(&self, key: K) -> Result<bool, TransactionAcqError> {
-                    Ok(self.inner().events.$field.unsubscribe(&key.into()))
+                    let events = &self.inner().events;
+                    let known = events.$field.unsubscribe(&key.into());
+                    events.note();
+                    Ok(known)
                 }
             )*
         }
@@ -156,12 +225,17 @@ macro_rules! subscriptions {
                     K: Into<Origin>,
                     F: FnMut($($argument),*) + Send + 'static,
                 {
-                    self.doc().inner().events.$field.subscribe(key.into(), Box::new(f));
+                    let events = &self.doc().inner().events;
+                    events.$field.subscribe(key.into(), Box::new(f));
+                    events.note();
                 }
 
                 /// Ends a subscription. Returns whether there was one of this key.
                 pub fn $unobserve<K: Into<Origin>>(&self, key: K) -> bool {
-                    self.doc().inner().events.$field.unsubscribe(&key.into())
+                    let events = &self.doc().inner().events;
+                    let known = events.$field.unsubscribe(&key.into());
+                    events.note();
+                    known
                 }
             )*
         }

@@ -21,9 +21,11 @@ use crate::store::Store;
 use crate::transaction::family;
 use crate::transaction::handle::link_to_doc;
 use crate::transaction::lock::{DocLock, DocState};
+use crate::transaction::registry::Listeners;
 
 pub use async_transact::{AcquireTransaction, AcquireTransactionMut, AsyncTransact};
 pub use events::StoreEvents;
+pub(crate) use events::UpdateCallback;
 pub use options::{Options, Uuid, uuid_v4, uuid_v4_from};
 pub use transact::{Transact, TransactionAcqError};
 
@@ -103,7 +105,12 @@ impl Doc {
             let mut store = Store::new(options.client_id, options.offset_kind, options.skip_gc, uid);
             store.owner = Weak::<DocInner>::clone(this);
             DocInner {
-                lock: DocLock::new(DocState { store, changes: ChangeSet::default(), update: Vec::new() }),
+                lock: DocLock::new(DocState {
+                    store,
+                    changes: ChangeSet::default(),
+                    update: Vec::new(),
+                    listeners: Listeners::default(),
+                }),
                 uid,
                 client_id: AtomicU64::new(options.client_id.get()),
                 client_due: AtomicBool::new(false),

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 use yatta_encoding::block::{
     Parent, TypeTag, write_any_content, write_binary_content, write_deleted_content, write_doc_content,
-    write_embed_content, write_format_content, write_gc, write_item_head, write_json_content, write_skip,
-    write_string_content, write_type_content,
+    write_embed_content, write_format_content, write_gc, write_item_head, write_item_ids, write_json_content,
+    write_skip, write_string_content, write_type_content,
 };
 use yatta_encoding::delete_set::write_delete_set;
 use yatta_encoding::{ClientID, Encoder};
@@ -174,21 +174,22 @@ fn write_block_start<E: Encoder>(store: &Store, encoder: &mut E, slot: ItemIdx, 
 }
 
 /// What an item says of itself before its content.
+#[inline]
 fn write_head<E: Encoder>(store: &Store, encoder: &mut E, item: &Item, origin: Id) {
-    let public = |id: Id| id.is_some().then(|| store.public_id(id));
-    let (origin, right_origin) = (public(origin), public(item.right_origin));
     let key = item.key();
+    if origin.is_some() || item.right_origin.is_some() {
+        let public = |id: Id| id.is_some().then(|| store.public_id(id));
+        let (origin, right_origin) = (public(origin), public(item.right_origin));
+        let kind = item.kind() as u8;
+        return write_item_ids(encoder, kind, origin.as_ref(), right_origin.as_ref(), key.is_some());
+    }
     let sub = key.is_some().then(|| store.key(key).as_ref());
-    let parent = if origin.is_some() || right_origin.is_some() {
-        Parent::Inherit
-    } else {
-        let node = &store.branches[item.parent];
-        match &node.name {
-            Some(name) => Parent::Root(Cow::Borrowed(name.as_ref())),
-            None => Parent::Branch(store.public_id(store.items[node.item].id)),
-        }
+    let node = &store.branches[item.parent];
+    let parent = match &node.name {
+        Some(name) => Parent::Root(Cow::Borrowed(name.as_ref())),
+        None => Parent::Branch(store.public_id(store.items[node.item].id)),
     };
-    write_item_head(encoder, item.kind() as u8, origin, right_origin, &parent, sub, sub.is_some());
+    write_item_head(encoder, item.kind() as u8, None, None, &parent, sub, sub.is_some());
 }
 
 fn write_content<E: Encoder>(store: &Store, encoder: &mut E, item: &Item, offset: u32) {

@@ -26,7 +26,7 @@ const PINNED: u32 = Flags::REDONE | Flags::LINKED | Flags::KEEP;
 /// Whether an item is the last of its client and content that continues it would join it.
 #[inline]
 fn is_open(store: &Store, item: &Item, kind: Kind) -> bool {
-    item.kind() == kind
+    item.flags.is(kind)
         && !item.flags.has(PINNED | Flags::DELETED | Flags::MAP)
         && item.end() == store.state(item.id.client)
 }
@@ -125,8 +125,62 @@ pub(crate) fn extend_text(
         && append_text(store, changes, left, text, utf16_len(text))
 }
 
-/// Inserts text at the end of the marked item without looking anything up, if that item can be extended.
+/// What nearly every keystroke is: ASCII text at the end of the marked item, which is ASCII, our last and open. As
+/// [`extend_at_marker`], which does the rest, but each part of the store is looked up once.
 #[inline]
+pub(crate) fn type_at_marker(
+    store: &mut Store,
+    changes: &mut ChangeSet,
+    branch: BranchIdx,
+    index: u32,
+    text: &str,
+) -> bool {
+    let node = &mut store.branches[branch];
+    let SearchMarker { item: slot, index: start } = node.marker;
+    if slot.is_none() {
+        return false;
+    }
+    let item = &store.items[slot];
+    let (me, right) = (store.me, item.right);
+    let client = &store.clients[me.get()];
+    let ours = item.flags.is(Kind::String)
+        && item.flags.has(Flags::ASCII)
+        && !item.flags.has(PINNED | Flags::DELETED | Flags::MAP)
+        && item.id.client == me
+        && item.end() == client.next
+        && item.content + item.len == client.text.len()
+        && index.wrapping_sub(start) == item.len;
+    if !ours || !text.is_ascii() {
+        return false;
+    }
+    let free = match right.some() {
+        None => item.right_origin.is_none(),
+        Some(right) => {
+            let right = &store.items[right];
+            right.id == item.right_origin
+                && !right.flags.has(Flags::LINKED | Flags::DELETED)
+                && !right.flags.is(Kind::Format)
+        }
+    };
+    if !free {
+        return false;
+    }
+    let units = text.len() as u32;
+    let client = &mut store.clients[me.get()];
+    let clock = client.next;
+    client.next = clock.checked_add(units).expect("a client has fewer than 2^32 units");
+    client.text.push_str(text);
+    store.items[slot].len += units;
+    node.len += units;
+    if let Some(tree) = &mut node.tree {
+        tree.add_width(&Store::tree_view(&mut store.items, &store.contents), slot, i64::from(units));
+    }
+    changes.note_before(me, clock);
+    changes.touch(branch, KeyIdx::NONE);
+    true
+}
+
+/// Inserts text at the end of the marked item without looking anything up, if that item can be extended.
 pub(crate) fn extend_at_marker(
     store: &mut Store,
     changes: &mut ChangeSet,

@@ -59,6 +59,7 @@ pub struct Store {
     pub(crate) items: Arena,
     pub(crate) contents: Contents,
     pub(crate) clients: Vec<Client>,
+    /// The place of each client in `clients`, once there are more than [`SCAN_MAX`].
     client_index: FxHashMap<ClientID, ClientIdx>,
     /// All clients by descending id, worked out when it is asked for and dropped when one comes.
     order: OnceLock<Box<[ClientIdx]>>,
@@ -86,6 +87,9 @@ pub struct Store {
     /// Held while handles of types are made.
     pub(crate) making: parking_lot::Mutex<()>,
 }
+
+/// So few clients are found by a look at each: most documents have no more.
+const SCAN_MAX: usize = 4;
 
 impl std::hash::Hash for Id {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
@@ -128,12 +132,20 @@ impl Store {
         {
             return ClientIdx(self.clients.len() as u32 - 1);
         }
-        let (clients, order) = (&mut self.clients, &mut self.order);
-        *self.client_index.entry(id).or_insert_with(|| {
-            order.take();
-            clients.push(Client { id, next: 0, blocks: ClockList::new(), text: TextBuffer::default() });
-            ClientIdx(clients.len() as u32 - 1)
-        })
+        if let Some(client) = self.known_client(id) {
+            return client;
+        }
+        let client = ClientIdx(self.clients.len() as u32);
+        self.clients.push(Client { id, next: 0, blocks: ClockList::new(), text: TextBuffer::default() });
+        self.order.take();
+        if self.clients.len() > SCAN_MAX {
+            if self.client_index.is_empty() {
+                let all = self.clients.iter().enumerate();
+                self.client_index.extend(all.map(|(place, client)| (client.id, ClientIdx(place as u32))));
+            }
+            self.client_index.insert(id, client);
+        }
+        client
     }
 
     /// Makes room for the clients of an update, if they are many beside those that are known: most are new then.
@@ -146,6 +158,10 @@ impl Store {
 
     /// The interned client, if it is known.
     pub(crate) fn known_client(&self, id: ClientID) -> Option<ClientIdx> {
+        if self.clients.len() <= SCAN_MAX {
+            let place = self.clients.iter().position(|client| client.id == id);
+            return place.map(|place| ClientIdx(place as u32));
+        }
         self.client_index.get(&id).copied()
     }
 

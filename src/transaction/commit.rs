@@ -90,17 +90,18 @@ impl TransactionMut<'_> {
     fn commit_changes(&mut self, panicked: &mut Option<Panic>, follow_ups: &mut Vec<ChangeSet>) {
         let doc = self.doc;
         let events = &doc.inner().events;
+        let listening = events.listening();
         let idle = self.changes().is_empty() && self.changes().touched.is_empty();
         // Items that were only cut (for a look at a snapshot) are joined again below.
         let silent = self.changes().candidates.is_empty() && self.changes().subdocs.is_none();
-        if idle && silent && events.nobody_after() {
+        if idle && silent && listening.nobody_after() {
             return;
         }
         // What was worked out before the commit began may have changed since.
         self.forget_summary();
         self.sort_deleted();
         events.before_observers.trigger_all(panicked, |call| call(self));
-        if !idle && events.observing_types() {
+        if !idle && events.listening().types() {
             self.build_trees();
             self.notify_types(panicked);
         }
@@ -116,6 +117,50 @@ impl TransactionMut<'_> {
         self.check_client();
         self.emit(panicked);
         self.emit_subdocs(panicked, follow_ups);
+    }
+
+    /// Does all of a commit if no phase has anything to do but those that every edit needs, and nobody listens but to
+    /// updates. Returns false if that is not so, and nothing was done then.
+    #[inline]
+    fn commit_plain(&mut self) -> bool {
+        let listening = self.doc.inner().events.listening();
+        let changes = self.changes();
+        if !listening.only_updates() || !changes.is_plain() || !(self.local || !self.formats_changed()) {
+            return false;
+        }
+        let idle = changes.touched.is_empty() && changes.is_empty();
+        self.committed = true;
+        if idle {
+            return true;
+        }
+        let state = &mut *self.guard.state;
+        family::refresh_touched(&state.store, &state.changes.touched);
+        if !state.changes.deleted.is_empty() {
+            self.ranges = sorted_ranges(&state.store, &state.changes.deleted);
+            for range in &self.ranges {
+                state.store.compact_text(range.client);
+            }
+        }
+        self.build_trees();
+        self.check_client();
+        if listening.updates() {
+            self.forget_summary();
+            let mut panicked = None;
+            self.emit(&mut panicked);
+            self.go_on(panicked);
+        }
+        true
+    }
+
+    /// Clears up, then goes on with the panic of a callback, if there was one.
+    fn go_on(&mut self, panicked: Option<Panic>) {
+        // Before the panic goes on: else the next transaction would begin with these changes.
+        self.guard.state.changes.clear();
+        if let Some(panic) = panicked
+            && !std::thread::panicking()
+        {
+            resume_unwind(panic);
+        }
     }
 
     /// Phase 1.
@@ -187,6 +232,12 @@ impl TransactionMut<'_> {
         }
     }
 
+    /// Whether a type changed that has, or had, format marks.
+    fn formats_changed(&self) -> bool {
+        let store = self.store_ref();
+        self.changes().touched.iter().any(|(branch, _)| store.branches[*branch].has_formats)
+    }
+
     /// Phase 5. Yjs: `cleanupYTextAfterTransaction`.
     fn clean_formatting(&mut self) -> Option<ChangeSet> {
         if self.local || !self.doc().inner().options.cleanup_formatting {
@@ -194,7 +245,7 @@ impl TransactionMut<'_> {
         }
         // Yjs: only if a text changed that it knows as one, that lives, and that was there before.
         let store = self.store_ref();
-        let formatted = self.changes().touched.iter().any(|(branch, _)| store.branches[*branch].has_formats)
+        let formatted = self.formats_changed()
             && self.changed_types().into_iter().any(|branch| {
                 let node = &store.branches[branch];
                 node.has_formats && matches!(node.tag.kind, TYPE_REFS_TEXT | TYPE_REFS_XML_TEXT)
@@ -235,6 +286,7 @@ impl TransactionMut<'_> {
     }
 
     /// Phase 8: the trees that a large update left behind. Observers need them before.
+    #[inline]
     fn build_trees(&mut self) {
         let DocState { store, changes, .. } = &mut *self.guard.state;
         let mut last = BranchIdx::NONE;
@@ -251,6 +303,7 @@ impl TransactionMut<'_> {
     }
 
     /// Phase 9. Yjs: a remote transaction that moves our own clock means that somebody else has our id.
+    #[inline]
     fn check_client(&mut self) {
         let DocState { store, changes, .. } = &mut *self.guard.state;
         if self.local || !changes.inserted().iter().any(|(client, _)| *client == store.me) {
@@ -278,7 +331,10 @@ impl TransactionMut<'_> {
             let mut encoder = EncoderV1::with_buffer(std::mem::take(&mut self.guard.state.update));
             self.encode_update(&mut encoder);
             let event = UpdateEvent { update: encoder.to_vec() };
-            events.update_v1.trigger_all(panicked, |call| call(self, &event));
+            self.guard.state.listeners.refresh(&events.update_v1);
+            self.guard.state.listeners.trigger_all(panicked, |call| call(self, &event));
+            // A callback that was removed while it was called is let go now.
+            self.guard.state.listeners.refresh(&events.update_v1);
             self.guard.state.update = event.update;
             self.guard.state.update.clear();
             self.guard.state.update.shrink_to(KEPT_BYTES);
@@ -358,14 +414,13 @@ fn each_holder(store: &Store, branch: BranchIdx, mut call: impl FnMut(BranchIdx,
 }
 
 impl Drop for TransactionMut<'_> {
+    #[inline]
     fn drop(&mut self) {
-        let panicked = self.complete();
-        // Before the panic goes on: else the next transaction would begin with these changes.
-        self.guard.state.changes.clear();
-        if let Some(panic) = panicked
-            && !std::thread::panicking()
-        {
-            resume_unwind(panic);
+        if !self.committed && self.commit_plain() {
+            self.guard.state.changes.clear();
+            return;
         }
+        let panicked = self.complete();
+        self.go_on(panicked);
     }
 }

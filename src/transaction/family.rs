@@ -20,6 +20,7 @@ use crate::block::item::Kind;
 use crate::store::Store;
 
 /// Whether a type may hold XML nodes: an element, a fragment, or a root of which nobody said what it is.
+#[inline]
 fn holds_nodes(store: &Store, idx: BranchIdx) -> bool {
     matches!(
         store.branches[idx].tag.kind,
@@ -100,10 +101,14 @@ fn add_first_children(store: &Store, made: &mut Vec<(BranchIdx, Arc<Branch>)>, l
 }
 
 /// Renews what the handle of a type knows of its first child, if there is a handle.
+#[inline]
 pub(crate) fn refresh(store: &Store, idx: BranchIdx) {
-    if !holds_nodes(store, idx) {
-        return;
+    if holds_nodes(store, idx) {
+        refresh_child(store, idx);
     }
+}
+
+fn refresh_child(store: &Store, idx: BranchIdx) {
     if let Some(branch) = existing(store, idx) {
         let child = first_child(store, idx).map(|child| BranchPtr::of(store, child));
         branch.set_first_child(child.as_ref().map(BranchPtr::arc));
@@ -111,12 +116,14 @@ pub(crate) fn refresh(store: &Store, idx: BranchIdx) {
 }
 
 /// As [`refresh`], for all types whose list changed.
+#[inline]
 pub(crate) fn refresh_touched(store: &Store, touched: &[(BranchIdx, KeyIdx)]) {
     for (branch, key) in touched {
         if key.is_none() {
             refresh(store, *branch);
-            if let Some(handle) = existing(store, *branch) {
-                handle.note_len(store);
+            let node = &store.branches[*branch];
+            if let Some(handle) = node.handle.get() {
+                handle.note_len(node.len);
             }
         }
     }

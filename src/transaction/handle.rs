@@ -202,6 +202,10 @@ impl NodeHandle for Branch {
         self.deleted.store(true, Ordering::Release);
     }
 
+    fn note_len(&self, len: u32) {
+        self.len.store(len, Ordering::Release);
+    }
+
     fn into_any(self: Arc<Self>) -> Arc<dyn StdAny + Send + Sync> {
         self
     }

@@ -15,7 +15,9 @@ use std::time::Duration;
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use super::registry::Listeners;
 use crate::change::ChangeSet;
+use crate::doc::UpdateCallback;
 use crate::store::Store;
 
 /// What the lock protects.
@@ -25,6 +27,8 @@ pub(crate) struct DocState {
     pub(crate) changes: ChangeSet,
     /// Memory for the update events: listeners only borrow their bytes.
     pub(crate) update: Vec<u8>,
+    /// Those who listened to updates last.
+    pub(crate) listeners: Listeners<UpdateCallback>,
 }
 
 /// Why a lock was not granted.

@@ -89,8 +89,9 @@ impl<'doc> TransactionMut<'doc> {
         if let Some(client) = inner.due_client() {
             guard.state.store.me = guard.state.store.client_idx(client);
         }
-        guard.state.changes.hold_content = inner.events.hold_content();
-        if inner.events.nobody_before() {
+        let listening = inner.events.listening();
+        guard.state.changes.hold_content = listening.hold_content();
+        if listening.nobody_before() {
             return Self::open(doc, guard, origin);
         }
         Self::announced(doc, guard, origin)

@@ -12,8 +12,8 @@ pub use crate::id::{ClientID, ID};
 pub use reader::{Head, Section, UpdateReader};
 pub use writer::{
     write_any_content, write_binary_content, write_block, write_deleted_content, write_doc_content,
-    write_embed_content, write_format_content, write_gc, write_item_head, write_json_content, write_skip,
-    write_string_content, write_type_content,
+    write_embed_content, write_format_content, write_gc, write_item_head, write_item_ids, write_json_content,
+    write_skip, write_string_content, write_type_content,
 };
 
 use crate::any::Any;

@@ -65,6 +65,23 @@ fn write_content<E: Encoder>(enc: &mut E, content: &Content<'_>, len: u32, offse
     }
 }
 
+/// Writes the start of an item that has an origin at least at one side: its parent is that of its neighbour then.
+#[inline]
+pub fn write_item_ids<E: Encoder>(
+    enc: &mut E,
+    content_ref: u8,
+    origin: Option<&ID>,
+    right_origin: Option<&ID>,
+    has_parent_sub: bool,
+) {
+    let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+    let info = content_ref
+        | flag(origin.is_some(), HAS_ORIGIN)
+        | flag(right_origin.is_some(), HAS_RIGHT_ORIGIN)
+        | flag(has_parent_sub, HAS_PARENT_SUB);
+    enc.write_info_and_ids(info, origin, right_origin);
+}
+
 /// Writes what stands before the content of an item: info byte, origins, and without these the parent.
 ///
 /// `has_parent_sub` is the bit of the info byte; the key itself is only written after a parent.
@@ -78,12 +95,7 @@ pub fn write_item_head<E: Encoder>(
     parent_sub: Option<&str>,
     has_parent_sub: bool,
 ) {
-    let flag = |set: bool, flag: u8| if set { flag } else { 0 };
-    let info = content_ref
-        | flag(origin.is_some(), HAS_ORIGIN)
-        | flag(right_origin.is_some(), HAS_RIGHT_ORIGIN)
-        | flag(has_parent_sub, HAS_PARENT_SUB);
-    enc.write_info_and_ids(info, origin.as_ref(), right_origin.as_ref());
+    write_item_ids(enc, content_ref, origin.as_ref(), right_origin.as_ref(), has_parent_sub);
     if origin.is_some() || right_origin.is_some() {
         return;
     }

@@ -3,12 +3,37 @@
 use super::{Encoder, UpdateEncoder};
 use crate::any::Any;
 use crate::id::{ClientID, ID};
+use crate::varint::{WORD_MAX, encode_word};
 use crate::write::Write;
 
 /// Writes updates in the first format.
 #[derive(Debug, Default, Clone)]
 pub struct EncoderV1 {
     buf: Vec<u8>,
+    /// The client that was written last, and how: nearly all ids name the same few clients, one after the other.
+    client: ClientWord,
+}
+
+/// The bytes of a client id: the low `len` of `word`. A `len` of 0 means that they do not fit there.
+#[derive(Debug, Clone, Copy)]
+struct ClientWord {
+    client: ClientID,
+    word: u64,
+    len: usize,
+}
+
+impl ClientWord {
+    #[inline]
+    fn new(client: ClientID) -> Self {
+        let (word, len) = if client.get() < WORD_MAX { encode_word(client.get()) } else { (0, 0) };
+        Self { client, word, len }
+    }
+}
+
+impl Default for ClientWord {
+    fn default() -> Self {
+        Self { client: ClientID::new(0), word: 0, len: 1 }
+    }
 }
 
 impl EncoderV1 {
@@ -20,7 +45,7 @@ impl EncoderV1 {
     /// Starts with the memory of `buf`, whose content is dropped.
     pub fn with_buffer(mut buf: Vec<u8>) -> Self {
         buf.clear();
-        Self { buf }
+        Self { buf, client: ClientWord::default() }
     }
 
     /// Forgets what was written, keeping the memory.
@@ -43,6 +68,23 @@ impl EncoderV1 {
     fn write_id(&mut self, id: &ID) {
         self.buf.write_var(id.client.get());
         self.buf.write_var(id.clock);
+    }
+
+    /// As [`put_var`] of the two numbers of an id.
+    #[inline]
+    fn put_id(&mut self, bytes: &mut [u8; 40], at: usize, id: &ID) -> usize {
+        if id.client != self.client.client {
+            self.client = ClientWord::new(id.client);
+        }
+        let ClientWord { word, len, .. } = self.client;
+        let at = match bytes.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
+            Some(place) if len > 0 => {
+                *place = word.to_le_bytes();
+                at + len
+            }
+            _ => put_var(bytes, at, id.client.get()),
+        };
+        put_var(bytes, at, u64::from(id.clock))
     }
 
     /// Appends the first `len` of a few bytes: a copy of fixed size, cut afterwards, costs no call.
@@ -79,6 +121,15 @@ impl Write for EncoderV1 {
     #[inline]
     fn write_few<const N: usize>(&mut self, bytes: &[u8; N], len: usize) {
         self.buf.write_few(bytes, len);
+    }
+
+    #[inline]
+    fn write_string(&mut self, str: &str) {
+        // What is typed is mostly one letter.
+        match str.as_bytes() {
+            [letter] => self.buf.extend_from_slice(&[1, *letter]),
+            bytes => self.buf.write_buf(bytes),
+        }
     }
 }
 
@@ -123,13 +174,15 @@ impl Encoder for EncoderV1 {
 
     #[inline]
     fn write_info_and_ids(&mut self, info: u8, origin: Option<&ID>, right_origin: Option<&ID>) {
-        // An info byte and two ids of at most 10 + 5 bytes.
-        let mut bytes = [0; 32];
+        // An info byte and two ids of at most 10 + 5 bytes, and room to write a word where a few bytes are meant.
+        let mut bytes = [0; 40];
         bytes[0] = info;
         let mut len = 1;
-        for id in [origin, right_origin].into_iter().flatten() {
-            len = put_var(&mut bytes, len, id.client.get());
-            len = put_var(&mut bytes, len, u64::from(id.clock));
+        if let Some(id) = origin {
+            len = self.put_id(&mut bytes, len, id);
+        }
+        if let Some(id) = right_origin {
+            len = self.put_id(&mut bytes, len, id);
         }
         self.append(&bytes, len);
     }

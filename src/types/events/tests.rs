@@ -383,14 +383,14 @@ fn callbacks_may_subscribe_and_unsubscribe() {
     });
     let calls = Arc::clone(&log);
     text.observe("second", move |_, _| calls.lock().unwrap().push("second"));
-    assert!(doc.inner().events.observing_types());
+    assert!(doc.inner().events.listening().types());
     text.push(&mut doc.transact_mut(), "a");
     assert_eq!(*log.lock().unwrap(), ["first"], "removed callbacks and new ones are not called");
     text.push(&mut doc.transact_mut(), "b");
     assert_eq!(*log.lock().unwrap(), ["first", "third"]);
     assert!(text.unobserve("third"));
-    assert!(!doc.inner().events.observing_types(), "nobody is left, so that nothing is kept for observers");
-    assert!(!doc.inner().events.hold_content());
+    assert!(!doc.inner().events.listening().types(), "nobody is left, so that nothing is kept for observers");
+    assert!(!doc.inner().events.listening().hold_content());
 }
 
 #[test]
@@ -407,7 +407,7 @@ fn one_subscription_a_key() {
     text.push(&mut doc.transact_mut(), "a");
     assert_eq!(calls.load(Ordering::Relaxed), 10, "the second replaced the first");
     assert!(text.unobserve("key"));
-    assert!(!doc.inner().events.observing_types());
+    assert!(!doc.inner().events.listening().types());
 }
 
 #[test]
@@ -554,9 +554,9 @@ fn a_collected_type_takes_its_subscriptions_with_it() {
     inner.observe("a", |_, _| {});
     inner.observe_deep("b", |_, _| {});
     map.remove(&mut doc.transact_mut(), "k");
-    assert!(doc.inner().events.observing_types(), "the handle is still held");
+    assert!(doc.inner().events.listening().types(), "the handle is still held");
     drop(inner);
-    assert!(!doc.inner().events.observing_types());
+    assert!(!doc.inner().events.listening().types());
 }
 
 #[test]
