@@ -25,7 +25,7 @@ LAYERS = {
     "change": 4,
     "engine": 5,
     "transaction": 6, "doc": 6, "observer": 6,
-    "types": 7, "snapshot": 7, "sticky_index": 7,
+    "types": 7, "snapshot": 7, "sticky_index": 7, "user_data": 8,
     "update": 8, "json_path": 8,
     "undo": 9,
     "sync": 10,

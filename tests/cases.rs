@@ -76,7 +76,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ("srv-002", "server/tests/sync.rs: two_hundred_first_joins_load_once"),
     ("srv-004", "server/tests/sync.rs: a_failed_write_sends_all_away_and_nothing_is_acknowledged"),
     ("srv-005", "server/tests/sync.rs: churn"),
-    ("srv-007", "tools/tests/serve.rs: it_drains_when_it_is_told_to_end"),
+    ("srv-007", "tools/tests/serve/crashes.rs: it_drains_when_it_is_told_to_end"),
     ("srv-008", "server/tests/reports.rs: srv_008_loading_writes_nothing"),
     ("srv-009", "server/tests/reports.rs: srv_009_a_large_update_is_stored"),
     ("srv-011", "server/tests/sync.rs: churn"),

@@ -174,6 +174,11 @@ impl<'doc> TransactionMut<'doc> {
         self.origin.as_ref()
     }
 
+    /// Returns whether this transaction is one of this peer: false if it began with an update. Yjs: `transaction.local`.
+    pub const fn is_local(&self) -> bool {
+        self.local
+    }
+
     /// The deletions in the order of the wire, joined, once the commit has begun.
     pub(crate) fn deleted_ranges(&self) -> &[DeletedRange] {
         &self.ranges
