@@ -33,8 +33,11 @@ pub struct PermanentUserData {
     known: BTreeMap<Arc<str>, User>,
     /// The users whose deletions this peer records, with the object that their data went to last.
     ours: BTreeMap<Arc<str>, BranchID>,
-    recorded: Arc<Mutex<Vec<(Arc<str>, IdSet)>>>,
+    recorded: Arc<Mutex<Recorded>>,
 }
+
+/// What each user deleted, in its order.
+type Recorded = Vec<(Arc<str>, IdSet)>;
 
 /// What is known of a user.
 struct User {

@@ -26,14 +26,16 @@ fn state(doc: &Doc) -> Vec<u8> {
 }
 
 fn load(doc: &Doc, update: &[u8]) {
-    doc.transact_mut().apply_update(Update::decode_v1(update).unwrap()).unwrap();
+    doc.transact_mut()
+        .apply_update(Update::decode_v1(update).expect("it is an update"))
+        .expect("never refused");
 }
 
 /// Maps the document's client to a user and records what it deletes.
 fn join(doc: &Doc, user: &str) -> PermanentUserData {
     let mut data = PermanentUserData::new(doc.get_or_insert_map("users"));
     data.set_user_mapping(&mut doc.transact_mut(), doc.client_id(), user);
-    data.record(doc, "recorder", user, |_| true).unwrap();
+    data.record(doc, "recorder", user, |_| true).expect("never refused");
     data
 }
 

@@ -125,7 +125,8 @@ impl TransactionMut<'_> {
     fn commit_plain(&mut self) -> bool {
         let listening = self.doc.inner().events.listening();
         let changes = self.changes();
-        if !listening.only_updates() || !changes.is_plain() || !(self.local || !self.formats_changed()) {
+        let unformatted = self.local || !self.formats_changed();
+        if !listening.only_updates() || !changes.is_plain() || !unformatted {
             return false;
         }
         let idle = changes.touched.is_empty() && changes.is_empty();
