@@ -8,10 +8,11 @@
 //! application calls [`PermanentUserData::flush`], whenever and as seldom as it likes. Refused: writing within the transaction
 //! that deletes, which would put each of these into the update of the keystroke and into what undo takes back.
 //!
-//! What the map says is read when it is asked for and kept as long as its lists have the same length: asking costs
-//! O(users), and O(what a user's lists hold) after they grew.
+//! What the map says is read when it is asked for, as far as it is new: asking costs O(users), and O(what a user's lists
+//! hold) after they grew. What an object said that was replaced since stays known: of client ids as in Yjs, and of
+//! deletions too, which Yjs forgets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -30,6 +31,8 @@ const DELETIONS: &str = "ds";
 /// Who wrote and who deleted what, as the document itself tells.
 pub struct PermanentUserData {
     users: MapRef,
+    /// The user of each client id: who was last said to have it.
+    clients: BTreeMap<ClientID, Arc<str>>,
     known: BTreeMap<Arc<str>, User>,
     /// The users whose deletions this peer records, with the object that their data went to last.
     ours: BTreeMap<Arc<str>, BranchID>,
@@ -45,14 +48,21 @@ struct User {
     branch: BranchID,
     /// The lengths of its lists when they were read.
     read: (u32, u32),
-    clients: Vec<ClientID>,
+    /// The client ids that were read of this object: of one that is read again, only the others are new.
+    seen: BTreeSet<ClientID>,
     deleted: IdSet,
 }
 
 impl PermanentUserData {
     /// Reads and writes the data of users in this map of the document; by habit of Yjs it is the root map `users`.
     pub fn new(users: MapRef) -> Self {
-        Self { users, known: BTreeMap::new(), ours: BTreeMap::new(), recorded: Arc::default() }
+        Self {
+            users,
+            clients: BTreeMap::new(),
+            known: BTreeMap::new(),
+            ours: BTreeMap::new(),
+            recorded: Arc::default(),
+        }
     }
 
     /// Says that a client id is used by `user` (any name that tells users apart). Yjs: the first half of `setUserMapping`.
@@ -68,14 +78,16 @@ impl PermanentUserData {
         if let Some(ids) = list(txn, &object, IDS) {
             ids.push_back(txn, client_number(client));
         }
-        self.ours.insert(Arc::from(user), object.hook().id().clone());
+        // If there is an object already that what is known goes over from, the next flush sees to that.
+        self.ours.entry(Arc::from(user)).or_insert_with(|| object.hook().id().clone());
         self.refresh(txn);
     }
 
     /// Records from now on what local transactions of `doc` delete as done by `user`, if `filter` allows. It waits for
     /// [`Self::flush`]. Yjs: the second half of `setUserMapping`.
     ///
-    /// The subscription is one of [`Doc::observe_transaction_cleanup`] with this `key`.
+    /// The subscription is one of [`Doc::observe_transaction_cleanup`] with this `key`; it does nothing any more once this
+    /// object is dropped.
     ///
     /// # Errors
     /// None today. The type is yrs's.
@@ -91,9 +103,13 @@ impl PermanentUserData {
         F: FnMut(&TransactionMut<'_>) -> bool + Send + 'static,
     {
         let user: Arc<str> = Arc::from(user);
-        let recorded = Arc::clone(&self.recorded);
+        let recorded = Arc::downgrade(&self.recorded);
         doc.observe_transaction_cleanup(key, move |txn, event| {
-            if txn.is_local() && !event.delete_set.is_empty() && filter(txn) {
+            if let Some(recorded) = recorded.upgrade()
+                && txn.is_local()
+                && !event.delete_set.is_empty()
+                && filter(txn)
+            {
                 recorded.lock().push((Arc::clone(&user), event.delete_set.clone()));
             }
         })
@@ -104,7 +120,7 @@ impl PermanentUserData {
         !self.recorded.lock().is_empty()
     }
 
-    /// Writes down what was recorded. Where another peer put a new object in place of that of a user of ours, first brings
+    /// Writes down what was recorded; what is of a user who has no object in the map goes on waiting. Where another peer put a new object in place of that of a user of ours, first brings
     /// over what was known. Cost O(what is recorded).
     pub fn flush(&mut self, txn: &mut TransactionMut<'_>) {
         self.refresh(txn);
@@ -117,7 +133,7 @@ impl PermanentUserData {
             *last = id;
             let Some(known) = self.known.get(user) else { continue };
             if let Some(ids) = list(txn, &object, IDS) {
-                for client in &known.clients {
+                for (client, _) in self.clients.iter().filter(|(_, name)| *name == user) {
                     ids.push_back(txn, client_number(*client));
                 }
             }
@@ -129,10 +145,11 @@ impl PermanentUserData {
         }
         let recorded = std::mem::take(&mut *self.recorded.lock());
         for (user, deleted) in recorded {
-            if let Some(object) = self.object(txn, &user)
-                && let Some(deletions) = list(txn, &object, DELETIONS)
-            {
-                deletions.push_back(txn, deleted.encode_v1());
+            match self.object(txn, &user).and_then(|object| list(txn, &object, DELETIONS)) {
+                Some(deletions) => {
+                    deletions.push_back(txn, deleted.encode_v1());
+                }
+                None => self.recorded.lock().push((user, deleted)),
             }
         }
         // What is written now must be known should the object be replaced before somebody asks.
@@ -143,8 +160,7 @@ impl PermanentUserData {
     #[doc(alias = "getUserByClientId")]
     pub fn user_by_client_id<T: ReadTxn>(&mut self, txn: &T, client: ClientID) -> Option<&str> {
         self.refresh(txn);
-        let mut users = self.known.iter();
-        users.find(|(_, user)| user.clients.contains(&client)).map(|(name, _)| name.as_ref())
+        self.clients.get(&client).map(AsRef::as_ref)
     }
 
     /// Returns the user who deleted the element of this id, if somebody recorded that. Cost O(users) if nothing new came.
@@ -162,8 +178,7 @@ impl PermanentUserData {
         }
     }
 
-    /// Reads what changed. What an object said that was replaced since stays known, as in Yjs; entries that make no sense
-    /// are left out.
+    /// Reads what changed. Entries that make no sense are left out.
     fn refresh<T: ReadTxn>(&mut self, txn: &T) {
         for (name, value) in self.users.iter(txn) {
             let Out::YMap(object) = value else { continue };
@@ -173,19 +188,23 @@ impl PermanentUserData {
             };
             let branch = object.hook().id().clone();
             let read = (ids.len(txn), deletions.len(txn));
-            let known = self.known.entry(Arc::from(name)).or_insert_with(|| User {
+            let name: Arc<str> = Arc::from(name);
+            let known = self.known.entry(Arc::clone(&name)).or_insert_with(|| User {
                 branch: branch.clone(),
                 read: (0, 0),
-                clients: Vec::new(),
+                seen: BTreeSet::new(),
                 deleted: IdSet::new(),
             });
             if known.branch == branch && known.read == read {
                 continue;
             }
+            if known.branch != branch {
+                known.seen.clear();
+            }
             (known.branch, known.read) = (branch, read);
             for client in ids.iter(txn).filter_map(|value| client_of(&value)) {
-                if !known.clients.contains(&client) {
-                    known.clients.push(client);
+                if known.seen.insert(client) {
+                    self.clients.insert(client, Arc::clone(&name));
                 }
             }
             for value in deletions.iter(txn) {
@@ -222,8 +241,8 @@ fn client_of(value: &Out) -> Option<ClientID> {
     let Out::Any(Any::Number(number)) = value else { return None };
     let id = match number {
         Number::Int(id) => u64::try_from(*id).ok()?,
-        Number::Float(id) if *id >= 0.0 && id.fract() == 0.0 && *id <= 2f64.powi(53) => *id as u64,
+        Number::Float(id) if *id >= 0.0 && id.fract() == 0.0 && *id < 2f64.powi(53) => *id as u64,
         Number::Float(_) => return None,
     };
-    Some(ClientID::new(id))
+    (id < 1 << 53).then(|| ClientID::new(id))
 }

@@ -7,6 +7,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
@@ -16,7 +17,7 @@ use yatta::undo::UndoManager;
 use yatta::updates::decoder::Decode;
 use yatta::{
     Any, Array, ClientID, Doc, EditError, GetString, Map, MapPrelim, Observable, ReadTxn, StateVector, Text,
-    ToJson, Transact, TransactionAcqError, Update, WriteTxn,
+    ToJson, Transact, TransactionAcqError, Update, UpdateEvent, WriteTxn,
 };
 
 /// The words of a panic.
@@ -226,4 +227,33 @@ fn types_nested_deeper_than_the_stack_are_read_as_far_as_a_value_may_be_deep() {
         doc.transact_mut().apply_update(update).expect("nothing is missing");
         assert_eq!(depth_of(array.to_json(&doc.transact())), expected, "{depth} arrays in the root");
     }
+}
+
+/// What a callback owns may end other subscriptions when it is let go, also if that happens while it is called.
+#[test]
+fn a_callback_that_ends_itself_may_own_other_subscriptions() {
+    struct Other(Doc);
+    impl Drop for Other {
+        fn drop(&mut self) {
+            self.0.unobserve_update_v1("other").expect("never refused");
+        }
+    }
+    let doc = Doc::new();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&calls);
+    doc.observe_update_v1("other", move |_, _: &UpdateEvent| {
+        counter.fetch_add(1, Ordering::Relaxed);
+    })
+    .expect("never refused");
+    let (own, owned) = (doc.clone(), Other(doc.clone()));
+    doc.observe_update_v1("once", move |_, _: &UpdateEvent| {
+        let _owned = &owned;
+        own.unobserve_update_v1("once").expect("never refused");
+    })
+    .expect("never refused");
+    let text = doc.get_or_insert_text("text");
+    for _ in 0..3 {
+        text.push(&mut doc.transact_mut(), "a");
+    }
+    assert_eq!(calls.load(Ordering::Relaxed), 1, "both subscriptions ended with the first update");
 }

@@ -141,6 +141,64 @@ fn data_goes_over_to_an_object_that_replaced_ours() {
 }
 
 #[test]
+fn a_new_mapping_does_not_keep_old_data_from_going_over() {
+    let doc = doc(1);
+    let text = doc.get_or_insert_text("text");
+    text.insert(&mut doc.transact_mut(), 0, "abc");
+    let mut data = join(&doc, "ann");
+    text.remove_range(&mut doc.transact_mut(), 0, 1);
+    flush(&doc, &mut data);
+    let users = doc.get_or_insert_map("users");
+    users.remove(&mut doc.transact_mut(), "ann");
+    text.remove_range(&mut doc.transact_mut(), 0, 1);
+    data.flush(&mut doc.transact_mut());
+    assert!(data.has_recorded(), "there is no object to write it to");
+    data.set_user_mapping(&mut doc.transact_mut(), ClientID::new(2), "ann");
+    flush(&doc, &mut data);
+
+    let mut reader = PermanentUserData::new(users);
+    let txn = doc.transact();
+    for client in [1, 2] {
+        assert_eq!(reader.user_by_client_id(&txn, ClientID::new(client)), Some("ann"));
+    }
+    for clock in [0, 1] {
+        let id = ID::new(ClientID::new(1), clock);
+        assert_eq!(reader.user_by_deleted_id(&txn, &id), Some("ann"));
+    }
+}
+
+#[test]
+fn a_client_id_is_of_whom_it_was_given_to_last() {
+    let doc = doc(1);
+    let mut data = PermanentUserData::new(doc.get_or_insert_map("users"));
+    for user in ["ann", "zoe", "bob"] {
+        data.set_user_mapping(&mut doc.transact_mut(), ClientID::new(5), user);
+    }
+    assert_eq!(data.user_by_client_id(&doc.transact(), ClientID::new(5)), Some("bob"));
+    data.set_user_mapping(&mut doc.transact_mut(), ClientID::new(6), "ann");
+    assert_eq!(data.user_by_client_id(&doc.transact(), ClientID::new(5)), Some("bob"), "ann was read again");
+}
+
+#[test]
+fn nothing_is_recorded_for_nobody() {
+    let doc = doc(1);
+    let text = doc.get_or_insert_text("text");
+    text.insert(&mut doc.transact_mut(), 0, "abc");
+    let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let data = PermanentUserData::new(doc.get_or_insert_map("users"));
+    let counter = std::sync::Arc::clone(&asked);
+    let count = move |_: &yatta::TransactionMut<'_>| {
+        counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        true
+    };
+    data.record(&doc, "recorder", "ann", count).expect("never refused");
+    text.remove_range(&mut doc.transact_mut(), 0, 1);
+    drop(data);
+    text.remove_range(&mut doc.transact_mut(), 0, 1);
+    assert_eq!(asked.load(std::sync::atomic::Ordering::Relaxed), 1);
+}
+
+#[test]
 fn entries_that_make_no_sense_are_left_out() {
     let doc = doc(1);
     let users = doc.get_or_insert_map("users");
@@ -148,7 +206,13 @@ fn entries_that_make_no_sense_are_left_out() {
         let mut txn = doc.transact_mut();
         users.insert(&mut txn, "text", "not an object");
         users.insert(&mut txn, "empty", MapPrelim::default());
-        let ids = ArrayPrelim::from([Any::from(-1.0), Any::from(1.5), Any::from("x"), Any::from(9)]);
+        let ids = ArrayPrelim::from([
+            Any::from(-1.0),
+            Any::from(1.5),
+            Any::from("x"),
+            Any::from(2f64.powi(53)),
+            Any::from(9),
+        ]);
         let deletions = ArrayPrelim::from([Any::from(vec![255, 255]), Any::from("x")]);
         let lists = [("ids", In::from(ids)), ("ds", In::from(deletions))];
         users.insert(&mut txn, "ann", MapPrelim::from_iter(lists));
@@ -156,6 +220,8 @@ fn entries_that_make_no_sense_are_left_out() {
     let mut data = PermanentUserData::new(users);
     let txn = doc.transact();
     assert_eq!(data.user_by_client_id(&txn, ClientID::new(9)), Some("ann"));
-    assert_eq!(data.user_by_client_id(&txn, ClientID::new(1)), None);
+    for client in [0, 1] {
+        assert_eq!(data.user_by_client_id(&txn, ClientID::new(client)), None);
+    }
     assert_eq!(data.user_by_deleted_id(&txn, &ID::new(ClientID::new(9), 0)), None);
 }

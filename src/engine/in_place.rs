@@ -168,8 +168,10 @@ pub(crate) fn type_at_marker(
     let units = text.len() as u32;
     let client = &mut store.clients[me.get()];
     let clock = client.next;
-    client.next = clock.checked_add(units).expect("a client has fewer than 2^32 units");
+    let next = clock.checked_add(units).expect("a client has fewer than 2^32 units");
+    // First, as it stops where the text of a client gets too long.
     client.text.push_str(text);
+    client.next = next;
     store.items[slot].len += units;
     node.len += units;
     if let Some(tree) = &mut node.tree {

@@ -82,7 +82,10 @@ impl<F: ?Sized> Listeners<F> {
             let entries = registry.entries.lock();
             // Under the lock it cannot change.
             self.version = registry.version.load(Ordering::Relaxed);
-            self.entries = Entries::clone(&entries);
+            let old = std::mem::replace(&mut self.entries, Entries::clone(&entries));
+            drop(entries);
+            // What a callback owns may subscribe when it is dropped: not under the lock.
+            drop(old);
         }
     }
 
