@@ -194,7 +194,10 @@ fn merge<'a, U: AsRef<[u8]>, D: UpdateDecoder<'a>, E: UpdateEncoder>(
         };
         let (head, mut lane) = if fresh_is_next {
             let Some(place) = fresh.pop() else { break };
-            (place.head, open(place.turn as usize)?)
+            let mut lane = open(place.turn as usize)?;
+            // Passes over the gaps that the lane begins with, as when its head was read.
+            lane.peek()?;
+            (place.head, lane)
         } else {
             let Some(begun) = begun.pop() else { break };
             (begun.place.head, *begun.lane)
@@ -387,6 +390,33 @@ mod tests {
             }
             assert!(reader.is_in_order());
             assert_eq!(blocks, [(1, 0, 1), (1, 1, 1), (0, 0, 1)], "v2: {v2}");
+        }
+    }
+
+    /// Updates that begin with a gap, as a store that keeps Skips may write them. The merged bytes are those of Yjs 13.6.33.
+    #[test]
+    fn gaps_at_the_start_are_passed_over() {
+        // Of client 9: a gap only (and a letter of client 3), a gap and a letter, two letters before and one after.
+        let gap = "020109000a0201030004010174016100";
+        let gap_and_letter = "010209000a02840901016300";
+        let (low, first, later) =
+            ("0101030004010174016100", "010109000401017402787900", "01010904840903016400");
+        for (updates, expected) in [
+            (vec![gap, first], "020109000401017402787901030004010174016100"),
+            (vec![gap, later], "02010904840903016401030004010174016100"),
+            (vec![gap_and_letter, low], "02010902840901016301030004010174016100"),
+            (vec![gap_and_letter, first], "0102090004010174027879840901016300"),
+            (vec![gap_and_letter, gap, later], "0203090284090101630a01840903016401030004010174016100"),
+            (
+                vec![gap, gap_and_letter, first, later],
+                "020409000401017402787984090101630a01840903016401030004010174016100",
+            ),
+        ] {
+            let v1: Vec<_> = updates.iter().map(|update| unhex(update)).collect();
+            assert_eq!(merge_updates_v1(&v1).unwrap(), unhex(expected), "{updates:?}");
+            let v2: Vec<_> = v1.iter().map(|v1| crate::update::convert_v1_to_v2(v1).unwrap()).collect();
+            let merged = super::merge_updates_v2(&v2).unwrap();
+            assert_eq!(crate::update::convert_v2_to_v1(&merged).unwrap(), unhex(expected), "{updates:?}, V2");
         }
     }
 

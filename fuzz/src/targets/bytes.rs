@@ -254,7 +254,12 @@ pub fn diff(data: &[u8]) {
         return;
     };
     let cut_again = diff(&cut, state).expect("what was cut can be cut");
-    assert_eq!(cut, cut_again, "cutting twice is cutting once");
+    // Yjs leaves a bit at a map entry that it cuts, which means nothing beside an origin, and which a merge forgets: that
+    // makes the two equal, to the byte, there too.
+    let merge = if v2 { tools::merge_updates_v2::<Vec<u8>> } else { tools::merge_updates_v1 };
+    let merged =
+        |update: &[u8]| merge(&[update.to_vec(), update.to_vec()]).expect("what was cut can be merged");
+    assert!(cut == cut_again || merged(&cut) == merged(&cut_again), "cutting twice is cutting once");
     let read = decode(&cut).expect("what was cut reads");
     let (Ok(whole), Ok(have)) = (whole, have) else { return };
     assert_eq!(read.delete_set(), whole.delete_set(), "deletions stay whole");
