@@ -4,6 +4,11 @@
 //! `YATTA_FUZZ_ROUNDS=n` runs n mutations a target. A failing input is printed in hex; put it into the folder of
 //! crashers under a short name. How to fuzz for hours: CONTRIBUTING.md.
 
+#[path = "common/hex.rs"]
+mod hex;
+
+use hex::unhex;
+
 #[path = "../fuzz/src/targets/mod.rs"]
 #[allow(unreachable_pub, reason = "the fuzzers are a crate that uses this module from outside")]
 mod targets;
@@ -19,11 +24,6 @@ const ROUNDS: u64 = 1_500;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn unhex(line: &str) -> Vec<u8> {
-    let byte = |at: usize| u8::from_str_radix(&line[at..at + 2], 16).expect("seeds are hex");
-    (0..line.len()).step_by(2).map(byte).collect()
 }
 
 fn seeds(target: &str) -> Vec<Vec<u8>> {

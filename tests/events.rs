@@ -5,6 +5,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+#[path = "common/hex.rs"]
+mod hex;
+
+use hex::unhex;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -30,11 +35,6 @@ struct Replica {
     calls: Calls,
 }
 
-fn unhex(hex: &Json) -> Vec<u8> {
-    let hex = hex.as_str().unwrap();
-    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
-}
-
 fn doc(client: u64) -> Doc {
     let mut options = Options::with_client_id(ClientID::new(client));
     options.offset_kind = OffsetKind::Utf16;
@@ -58,7 +58,10 @@ impl Replica {
     }
 
     fn apply(&self, update: &Json) {
-        self.doc.transact_mut().apply_update(Update::decode_v1(&unhex(update)).unwrap()).unwrap();
+        self.doc
+            .transact_mut()
+            .apply_update(Update::decode_v1(&unhex(update.as_str().unwrap())).unwrap())
+            .unwrap();
     }
 
     /// What stands at the path of an operation.
@@ -322,7 +325,7 @@ fn run(script: &Json) -> Result<usize, String> {
         compared += calls.as_array().unwrap().len();
     }
     let state = replica.doc.transact().encode_state_as_update_v1(&StateVector::default());
-    if state != unhex(&script["end"]) {
+    if state != unhex(script["end"].as_str().unwrap()) {
         return Err("the events are the same, the document is another one".to_owned());
     }
     Ok(compared)

@@ -6,6 +6,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+#[path = "common/hex.rs"]
+mod hex;
+
+use hex::{hex, unhex};
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -21,14 +26,6 @@ use yatta::{
     OffsetKind, Options, Out, ReadTxn, Snapshot, StateVector, StickyIndex, Text, TextPrelim, TextRef,
     Transact, TransactionMut, Update,
 };
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).expect("hex")).collect()
-}
 
 fn number(json: &Json) -> u32 {
     json.as_u64().unwrap_or_else(|| panic!("{json} is a number")) as u32

@@ -4,6 +4,11 @@
 //! One difference runs through all: an `Awareness` of Yjs gives itself the state `{}` with clock 0, which no peer takes
 //! in; ours, as that of yrs, begins without a state. The player below tells golden answers so.
 
+#[path = "common/hex.rs"]
+mod hex;
+
+use hex::{hex, unhex};
+
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,15 +51,6 @@ fn states(case: &Any) -> Vec<Option<String>> {
         })
     };
     case.json_path(&steps).map(text).collect()
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    let digits: Vec<u32> = text.trim().chars().map(|c| c.to_digit(16).expect("a hex digit")).collect();
-    digits.chunks(2).map(|pair| (pair[0] * 16 + pair[1]) as u8).collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn str_of<'a>(json: &'a Value, key: &str) -> &'a str {

@@ -3,6 +3,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+#[path = "common/hex.rs"]
+mod hex;
+
+use hex::{hex, unhex};
+
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value as Json;
@@ -25,14 +30,6 @@ struct Session {
     doc: Doc,
     v1: Arc<Mutex<Vec<String>>>,
     v2: Arc<Mutex<Vec<String>>>,
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Vec<u8> {
-    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).expect("hex")).collect()
 }
 
 fn doc(client: u64) -> Doc {

@@ -17,8 +17,16 @@ pub struct Stopwatch {
 
 impl Clock for Stopwatch {
     fn time(&mut self, work: &mut dyn FnMut()) {
+        self.timed(work);
+    }
+}
+
+impl Stopwatch {
+    /// Times work that gives something back.
+    pub fn timed<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
-        work();
+        let made = work();
         self.elapsed += start.elapsed();
+        made
     }
 }

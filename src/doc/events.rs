@@ -133,10 +133,9 @@ impl StoreEvents {
         if self.listening().has(Listening::FILTER) { self.gc_filter.read().clone() } else { None }
     }
 
-    /// Renews the bits of [`Listening`], after a change.
-    fn note(&self) {
-        let _alone = self.noting.lock();
-        let bits = [
+    /// The bit of [`Listening`] of each kind, and whether nobody listens.
+    fn bits(&self) -> [(u64, bool); 9] {
+        [
             (Listening::UPDATE_V1, self.update_v1.is_empty()),
             (Listening::UPDATE_V2, self.update_v2.is_empty()),
             (Listening::CLEANUP, self.cleanup.is_empty()),
@@ -146,8 +145,21 @@ impl StoreEvents {
             (Listening::BEFORE_ALL, self.before_all.is_empty()),
             (Listening::AFTER_ALL, self.after_all.is_empty()),
             (Listening::FILTER, self.gc_filter.read().is_none()),
-        ];
-        for (bit, nobody) in bits {
+        ]
+    }
+
+    /// Stops if [`Listening`] says something else than the registries.
+    pub(crate) fn check(&self) {
+        let _alone = self.noting.lock();
+        for (bit, nobody) in self.bits() {
+            assert_eq!(self.listening().has(bit), !nobody, "bit {bit:#x} of {:#x}", self.listening().0);
+        }
+    }
+
+    /// Renews the bits of [`Listening`], after a change.
+    fn note(&self) {
+        let _alone = self.noting.lock();
+        for (bit, nobody) in self.bits() {
             if nobody {
                 self.listening.fetch_and(!bit, Ordering::AcqRel);
             } else {

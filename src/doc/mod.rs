@@ -200,6 +200,7 @@ impl Doc {
         let txn = Transact::transact(self);
         txn.store_ref().check();
         family::check(txn.store_ref());
+        self.0.events.check();
     }
 }
 

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use yatta_encoding::{Any, Value};
 
 use super::delete::delete;
-use super::in_place::{extend_at_marker, extend_text, type_at_marker};
+use super::in_place::{extend_at_marker, extend_text};
 use super::insert::{list_delete, start_of};
 use super::place::{NewContent, place_new};
 use super::split::cut_to_width;
@@ -45,10 +45,7 @@ pub(crate) fn insert_text(
     if text.is_empty() {
         return;
     }
-    if attributes.is_none()
-        && (type_at_marker(store, changes, branch, index, text)
-            || extend_at_marker(store, changes, branch, index, text))
-    {
+    if attributes.is_none() && extend_at_marker(store, changes, branch, index, text) {
         return;
     }
     if !store.branches[branch].has_formats

@@ -51,14 +51,14 @@ fn can_extend(store: &Store, left: &Item, right: ItemIdx, kind: Kind) -> bool {
 }
 
 /// Counts units that were added to the end of the last item of a client.
-#[inline]
+#[inline(always)]
 fn grow(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, units: u32, width: u32) {
     let item = &mut store.items[slot];
     item.len += units;
     let (client, parent) = (item.id.client, item.parent);
     let next = &mut store.client_mut(client).next;
     let clock = *next;
-    *next = clock.checked_add(units).expect("a client has fewer than 2^32 units");
+    *next = clock + units;
     changes.note_before(client, clock);
     let node = &mut store.branches[parent];
     node.len += width;
@@ -68,18 +68,30 @@ fn grow(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, units: u32, w
     changes.touch(parent, KeyIdx::NONE);
 }
 
+/// Stops before anything is changed if a client would run out of clocks.
+#[inline]
+fn check_room(next: u32, units: u32) {
+    assert!(next.checked_add(units).is_some(), "a client has fewer than 2^32 units: {next} and {units} more");
+}
+
 /// Appends text to an open item whose text is the last of its client. Returns false if that is not so.
 #[inline]
 fn append_text(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, text: &str, units: u32) -> bool {
-    let item = &store.items[slot];
-    let client = item.id.client;
-    if store.text_end(item) != store.client(client).text.len() {
+    let item = &mut store.items[slot];
+    let client = &mut store.clients[item.id.client.get()];
+    let end = if item.flags.has(Flags::ASCII) {
+        item.content + item.len
+    } else {
+        client.text.byte_at(item.content, item.len).0
+    };
+    if end != client.text.len() {
         return false;
     }
+    check_room(client.next, units);
     let bytes = text.len() as u32;
-    store.client_mut(client).text.push_str(text);
+    client.text.push_str(text);
     if units != bytes {
-        store.items[slot].flags.clear(Flags::ASCII);
+        item.flags.clear(Flags::ASCII);
     }
     let width = if store.offset_kind == OffsetKind::Bytes { bytes } else { units };
     grow(store, changes, slot, units, width);
@@ -88,7 +100,8 @@ fn append_text(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, text: 
 
 fn append_values(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, values: SmallVec<[Value; 1]>) {
     let units = values.len() as u32;
-    let content = store.items[slot].content;
+    let Item { content, id, .. } = store.items[slot];
+    check_room(store.state(id.client), units);
     let Content::Any(list) = store.contents.get_mut(content) else {
         unreachable!("{slot:?} holds no values")
     };
@@ -125,64 +138,9 @@ pub(crate) fn extend_text(
         && append_text(store, changes, left, text, utf16_len(text))
 }
 
-/// What nearly every keystroke is: ASCII text at the end of the marked item, which is ASCII, our last and open. As
-/// [`extend_at_marker`], which does the rest, but each part of the store is looked up once.
+/// Inserts text at the end of the marked item without looking anything up, if that item can be extended: what nearly every
+/// keystroke is.
 #[inline]
-pub(crate) fn type_at_marker(
-    store: &mut Store,
-    changes: &mut ChangeSet,
-    branch: BranchIdx,
-    index: u32,
-    text: &str,
-) -> bool {
-    let node = &mut store.branches[branch];
-    let SearchMarker { item: slot, index: start } = node.marker;
-    if slot.is_none() {
-        return false;
-    }
-    let item = &store.items[slot];
-    let (me, right) = (store.me, item.right);
-    let client = &store.clients[me.get()];
-    let ours = item.flags.is(Kind::String)
-        && item.flags.has(Flags::ASCII)
-        && !item.flags.has(PINNED | Flags::DELETED | Flags::MAP)
-        && item.id.client == me
-        && item.end() == client.next
-        && item.content + item.len == client.text.len()
-        && index.wrapping_sub(start) == item.len;
-    if !ours || !text.is_ascii() {
-        return false;
-    }
-    let free = match right.some() {
-        None => item.right_origin.is_none(),
-        Some(right) => {
-            let right = &store.items[right];
-            right.id == item.right_origin
-                && !right.flags.has(Flags::LINKED | Flags::DELETED)
-                && !right.flags.is(Kind::Format)
-        }
-    };
-    if !free {
-        return false;
-    }
-    let units = text.len() as u32;
-    let client = &mut store.clients[me.get()];
-    let clock = client.next;
-    let next = clock.checked_add(units).expect("a client has fewer than 2^32 units");
-    // First, as it stops where the text of a client gets too long.
-    client.text.push_str(text);
-    client.next = next;
-    store.items[slot].len += units;
-    node.len += units;
-    if let Some(tree) = &mut node.tree {
-        tree.add_width(&Store::tree_view(&mut store.items, &store.contents), slot, i64::from(units));
-    }
-    changes.note_before(me, clock);
-    changes.touch(branch, KeyIdx::NONE);
-    true
-}
-
-/// Inserts text at the end of the marked item without looking anything up, if that item can be extended.
 pub(crate) fn extend_at_marker(
     store: &mut Store,
     changes: &mut ChangeSet,
@@ -195,18 +153,17 @@ pub(crate) fn extend_at_marker(
         return false;
     }
     let item = &store.items[slot];
-    if index.wrapping_sub(start) != store.visible_width(item) {
+    if !can_extend(store, item, item.right, Kind::String) || index.wrapping_sub(start) != store.width(item) {
         return false;
     }
     if let Some(right) = item.right.some() {
         // A text insert steps over deleted items and maybe over format marks: not this place then.
-        let right = &store.items[right];
-        if right.is_deleted() || right.kind() == Kind::Format {
+        let flags = store.items[right].flags;
+        if flags.has(Flags::DELETED) || flags.is(Kind::Format) {
             return false;
         }
     }
-    let right = item.right;
-    extend_text(store, changes, slot, right, text)
+    append_text(store, changes, slot, text, utf16_len(text))
 }
 
 /// The last item of a client if a block of an update with these origins, of the next clock, continues it and would join it.

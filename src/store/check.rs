@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
+use yatta_encoding::ClientID;
 
-use super::{Store, TreeRead};
+use super::{SCAN_MAX, Store, TreeRead};
 use crate::block::content::Content;
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx};
 use crate::block::item::{Flags, Kind};
@@ -35,6 +36,24 @@ impl Store {
             in_branches += self.check_branch(BranchIdx(branch), &linked);
         }
         assert_eq!(in_branches, linked.len(), "I2: items reached from their parents, and items");
+        self.check_clients();
+    }
+
+    /// The index and the order of the clients.
+    fn check_clients(&self) {
+        let ids: Vec<ClientID> = self.clients.iter().map(|client| client.id).collect();
+        for (place, id) in ids.iter().enumerate() {
+            assert_eq!(self.known_client(*id), Some(ClientIdx(place as u32)), "the index of {id}");
+        }
+        let indexed = if ids.len() > SCAN_MAX { ids.len() } else { 0 };
+        assert_eq!(self.client_index.len(), indexed, "clients in the index");
+        if let Some(order) = self.order.get() {
+            assert_eq!(order.len(), ids.len(), "clients in their order");
+            assert!(
+                order.iter().map(|client| self.client(*client).id).is_sorted_by(|a, b| a > b),
+                "{order:?} of {ids:?}"
+            );
+        }
     }
 
     /// I1, I9, I10, I12.

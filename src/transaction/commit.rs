@@ -134,15 +134,8 @@ impl TransactionMut<'_> {
         if idle {
             return true;
         }
-        let state = &mut *self.guard.state;
-        family::refresh_touched(&state.store, &state.changes.touched);
-        if !state.changes.deleted.is_empty() {
-            self.ranges = sorted_ranges(&state.store, &state.changes.deleted);
-            for range in &self.ranges {
-                state.store.compact_text(range.client);
-            }
-        }
-        self.build_trees();
+        self.sort_deleted();
+        self.compact();
         self.check_client();
         if listening.updates() {
             self.forget_summary();
@@ -165,9 +158,14 @@ impl TransactionMut<'_> {
     }
 
     /// Phase 1.
+    #[inline]
     fn sort_deleted(&mut self) {
         family::refresh_touched(self.store_ref(), &self.changes().touched);
-        self.ranges = sorted_ranges(self.store_ref(), &self.changes().deleted);
+        if self.changes().deleted.is_empty() {
+            self.ranges.clear();
+        } else {
+            self.ranges = sorted_ranges(self.store_ref(), &self.changes().deleted);
+        }
     }
 
     /// Tells that a transaction begins.
@@ -280,8 +278,14 @@ impl TransactionMut<'_> {
         if collected || !changes.candidates.is_empty() {
             squash::squash(store, changes, if collected { &self.ranges } else { &[] });
         }
+        self.compact();
+    }
+
+    /// What is left of phases 6 to 8 where nothing was collected or joined.
+    #[inline]
+    fn compact(&mut self) {
         for range in &self.ranges {
-            store.compact_text(range.client);
+            self.guard.state.store.compact_text(range.client);
         }
         self.build_trees();
     }

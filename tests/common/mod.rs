@@ -3,7 +3,6 @@
 //! - `on_yatta`, `on_yrs`: the adapter's service, mounted on our engine and on yrs, so that one script drives both.
 //! - `yjs`: real Yjs in a Node process behind the same protocol.
 //! - `heap`: an allocator that counts.
-//! - `hex`: bytes as hex.
 //! - `seeds`: how many scripts run, from which seeds, and what is printed when one fails.
 //! - `script`, `value`: random scripts; `network`: runs one on several engines in lockstep.
 //! - `mixed`: the peers of a network that are yrs.
@@ -15,7 +14,6 @@
 #![allow(clippy::duplicate_mod, reason = "the same protocol on two engines is the point")]
 
 pub(crate) mod heap;
-pub(crate) mod hex;
 #[path = "../../tools/src/adapter/json.rs"]
 pub(crate) mod json;
 pub(crate) mod mixed;

@@ -1,8 +1,7 @@
 //! The suite *documents*: one editable document with metadata, an atomic string, a nested map and a list of objects.
 
 use super::sample::{Scenario, sample};
-use super::{Model, Objects, Op, Place, Value, same};
-use crate::clock::{Clock, Stopwatch};
+use super::{Model, Objects, Op, Place, Value, same, wrong};
 use crate::engine::EngineError;
 
 /// Edits that each peer makes before they meet.
@@ -44,16 +43,6 @@ fn made<E: Objects>(items: u32) -> Result<E, EngineError> {
     let mut doc = E::new(1);
     doc.commit(&create(items))?;
     Ok(doc)
-}
-
-fn wrong<E: Objects>(what: &'static str) -> EngineError {
-    EngineError { engine: E::NAME, action: what, cause: "something else came out".to_owned() }
-}
-
-fn timed<T>(watch: &mut Stopwatch, work: impl FnOnce() -> T) -> T {
-    let (mut work, mut made) = (Some(work), None);
-    watch.time(&mut || made = work.take().map(|work| work()));
-    made.expect("the clock runs the work")
 }
 
 /// Checks that the engine does all that the scenarios do, and gets what plain JSON gets.
@@ -141,7 +130,7 @@ pub fn run<E: Objects>() -> Vec<Scenario> {
     }
     all.push(sample("export/1000, the first time", 1, |watch| {
         let mut doc = made::<E>(1_000)?;
-        timed(watch, || doc.export()).map(|bytes| Some(bytes.len()))
+        watch.timed(|| doc.export()).map(|bytes| Some(bytes.len()))
     }));
     all.extend(on_one::<E>());
     for before in [0, 1_000, 5_000] {
@@ -149,11 +138,11 @@ pub fn run<E: Objects>() -> Vec<Scenario> {
     }
     all.push(sample("offline merge of 100 edits a peer, both ways", 1, |watch| {
         let (mut one, mut other) = apart::<E>()?;
-        timed(watch, || meet(&mut one, &mut other)).map(Some)
+        watch.timed(|| meet(&mut one, &mut other)).map(Some)
     }));
     all.push(sample("16 peers set one key: one takes in the others", 1, |watch| {
         let (mut first, deltas) = rivals::<E>()?;
-        timed(watch, || deltas.iter().try_for_each(|delta| first.import(delta)))?;
+        watch.timed(|| deltas.iter().try_for_each(|delta| first.import(delta)))?;
         Ok(Some(deltas.iter().map(Vec::len).sum()))
     }));
     all
@@ -163,14 +152,14 @@ fn at_size<E: Objects>(items: u32) -> Vec<Scenario> {
     let ops = create(items);
     let runs = if items > 100 { 1 } else { 20 };
     let create_only = sample(format!("create/{items}"), runs, |watch| {
-        timed(watch, || {
+        watch.timed(|| {
             let mut doc = E::new(1);
             doc.commit(&ops).map(|()| doc)
         })?;
         Ok(None)
     });
     let create_encode = sample(format!("create and encode/{items}"), runs, |watch| {
-        let bytes = timed(watch, || {
+        let bytes = watch.timed(|| {
             let mut doc = E::new(1);
             doc.commit(&ops)?;
             doc.export()
@@ -187,7 +176,7 @@ fn at_size<E: Objects>(items: u32) -> Vec<Scenario> {
         }
         let (doc, other) = pair.as_mut().expect("made above");
         turn += 1;
-        let (read, bytes) = timed(watch, || {
+        let (read, bytes) = watch.timed(|| {
             let version = other.version();
             doc.commit(&[edit(turn)])?;
             let delta = doc.delta(&version)?;
@@ -206,7 +195,7 @@ fn at_size<E: Objects>(items: u32) -> Vec<Scenario> {
             state = Some(made::<E>(items)?.export()?);
         }
         let state = state.as_ref().expect("made above");
-        let content = timed(watch, || E::load(2, state)?.content())?;
+        let content = watch.timed(|| E::load(2, state)?.content())?;
         if content["items"].as_array().map(Vec::len) == Some(items as usize) {
             Ok(Some(state.len()))
         } else {
@@ -225,22 +214,22 @@ fn on_one<E: Objects>() -> Vec<Scenario> {
         }
     };
     let export =
-        sample("export/1000, again", 1, |watch| timed(watch, || doc.export()).map(|bytes| Some(bytes.len())));
+        sample("export/1000, again", 1, |watch| watch.timed(|| doc.export()).map(|bytes| Some(bytes.len())));
     let read =
-        sample("read a nested count", 1_000, |watch| match timed(watch, || doc.get(Place::Stats, "count")) {
+        sample("read a nested count", 1_000, |watch| match watch.timed(|| doc.get(Place::Stats, "count")) {
             Some(Value::Int(1_000)) => Ok(None),
             _ => Err(wrong::<E>("read a nested number")),
         });
     let mut turn = 0;
     let encode = sample("edit and encode/1000", 1, |watch| {
         turn += 1;
-        let bytes = timed(watch, || doc.commit(&[edit(turn)]).and_then(|()| doc.export()))?;
+        let bytes = watch.timed(|| doc.commit(&[edit(turn)]).and_then(|()| doc.export()))?;
         Ok(Some(bytes.len()))
     });
     let mut items = 1_000;
     let append_one = sample("append an object to 1000", 20, |watch| {
         items += 1;
-        timed(watch, || doc.commit(&[append(items)]))?;
+        watch.timed(|| doc.commit(&[append(items)]))?;
         Ok(None)
     });
     vec![export, read, encode, append_one]
@@ -256,7 +245,7 @@ fn after_edits<E: Objects>(before: u32) -> Scenario {
     sample(format!("commit one edit after {before}"), 20, |watch| {
         let doc = doc.as_mut().map_err(|_| wrong::<E>("make a document"))?;
         turn += 1;
-        timed(watch, || doc.commit(&[edit(turn)]))?;
+        watch.timed(|| doc.commit(&[edit(turn)]))?;
         Ok(None)
     })
 }

@@ -161,3 +161,8 @@ pub fn same<E: Objects>(engine: &E, model: &Model) -> Result<(), EngineError> {
     let cause = format!("{} instead of {}", text(&got), text(&expected));
     Err(EngineError { engine: E::NAME, action: "hold what was written", cause })
 }
+
+/// An engine gave something else than it should.
+fn wrong<E: Objects>(what: &'static str) -> EngineError {
+    EngineError { engine: E::NAME, action: what, cause: "something else came out".to_owned() }
+}

@@ -3,8 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::sample::{Scenario, sample};
-use super::{Fields, Model, Objects, Op, Place, Value, same};
-use crate::clock::{Clock, Stopwatch};
+use super::{Fields, Model, Objects, Op, Place, Value, same, wrong};
 use crate::engine::EngineError;
 
 /// Records in the store.
@@ -31,16 +30,6 @@ fn store<E: Objects>() -> Result<E, EngineError> {
     doc.commit(&[Op::Begin])?;
     doc.commit(&fill(0, RECORDS))?;
     Ok(doc)
-}
-
-fn wrong<E: Objects>(what: &'static str) -> EngineError {
-    EngineError { engine: E::NAME, action: what, cause: "something else came out".to_owned() }
-}
-
-fn timed<T>(watch: &mut Stopwatch, work: impl FnOnce() -> T) -> T {
-    let (mut work, mut made) = (Some(work), None);
-    watch.time(&mut || made = work.take().map(|work| work()));
-    made.expect("the clock runs the work")
 }
 
 /// Checks that the engine does all that the scenarios do, and gets what plain JSON gets.
@@ -80,16 +69,16 @@ pub fn run<E: Objects>() -> Vec<Scenario> {
     let insert = sample("insert into 1000", 20, |watch| {
         id += 1;
         let ops = [Op::Put(id, fields(id))];
-        timed(watch, || doc.commit(&ops)).map(|()| None)
+        watch.timed(|| doc.commit(&ops)).map(|()| None)
     });
     let update = sample("update a field", 20, |watch| {
         turn += 1;
         let ops = [Op::Set(Place::Record(turn % RECORDS), "priority", Value::Int(i64::from(turn)))];
-        timed(watch, || doc.commit(&ops)).map(|()| None)
+        watch.timed(|| doc.commit(&ops)).map(|()| None)
     });
     let read = sample("read a record's title", 200, |watch| {
         turn += 1;
-        match timed(watch, || doc.get(Place::Record(turn % RECORDS), "title")) {
+        match watch.timed(|| doc.get(Place::Record(turn % RECORDS), "title")) {
             Some(Value::Text(_)) => Ok(None),
             _ => Err(wrong::<E>("read a title")),
         }
@@ -97,18 +86,18 @@ pub fn run<E: Objects>() -> Vec<Scenario> {
     let increment = sample("increment a counter", 20, |watch| {
         turn += 1;
         let ops = [Op::Add(Place::Record(turn % RECORDS), "counter", 1)];
-        timed(watch, || doc.commit(&ops)).map(|()| None)
+        watch.timed(|| doc.commit(&ops)).map(|()| None)
     });
     let bulk = fill(0, RECORDS);
     let at_once = sample("insert 1000 at once", 1, |watch| {
         let mut doc = E::new(1);
         doc.commit(&[Op::Begin])?;
-        timed(watch, || doc.commit(&bulk)).map(|()| None)
+        watch.timed(|| doc.commit(&bulk)).map(|()| None)
     });
     let mut source = store::<E>();
     let replicate = sample("replicate the store to an empty replica", 1, |watch| {
         let source = source.as_mut().map_err(|_| wrong::<E>("make a store"))?;
-        let (replica, bytes) = timed(watch, || {
+        let (replica, bytes) = watch.timed(|| {
             let bytes = source.export()?;
             Ok((E::load(2, &bytes)?, bytes.len()))
         })?;
