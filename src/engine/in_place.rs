@@ -75,7 +75,8 @@ fn check_room(next: u32, units: u32) {
 }
 
 /// Appends text to an open item whose text is the last of its client. Returns false if that is not so.
-#[inline]
+// Inlined, so that what the caller has looked up is not looked up again.
+#[inline(always)]
 fn append_text(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, text: &str, units: u32) -> bool {
     let item = &mut store.items[slot];
     let client = &mut store.clients[item.id.client.get()];
