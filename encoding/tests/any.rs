@@ -1,5 +1,7 @@
 //! Values: JSON text, depth, BigInts, maps, the macro, serde.
 
+mod common;
+
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -332,4 +334,22 @@ fn lists_of_values_read_as_single_ones() {
     DecoderV1::new(Cursor::new(&[125, 0x40, 125, 0x81, 0])).read_values(2, &mut values).unwrap();
     assert_eq!(format!("{:?}", values[0].any()), format!("{:?}", Any::Number(Number::Float(-0.0))));
     assert_eq!(values[1].any(), &Any::Number(Number::Int(1)));
+}
+
+/// Yjs writes such an embed in V2 and fails in V1 (`Do not know how to serialize a BigInt`). What we write there is what
+/// `JSON.stringify(JSON.parse(digits))` gives, so that it stays the same with everyone who reads and writes it again.
+#[test]
+fn a_big_int_in_json_is_the_number_that_javascript_reads() {
+    use yatta_encoding::update::{convert_v1_to_v2, convert_v2_to_v1};
+    // insertEmbed(0, { n: 9007199254740993n, m: [5n, -9223372036854775808n, 9007199254740992n] }) in Yjs 13.6.33
+    let embed = common::unhex(concat!(
+        "000001010000010503017401010100000101007602016e7a0020000000000001016d75037a",
+        "00000000000000057a80000000000000007a002000000000000000",
+    ));
+    let text = r#"{"n":9007199254740992,"m":[5,-9223372036854776000,9007199254740992]}"#;
+    let v1 = convert_v2_to_v1(&embed).unwrap();
+    assert!(v1.windows(text.len()).any(|part| part == text.as_bytes()), "{}", String::from_utf8_lossy(&v1));
+    assert_eq!(convert_v2_to_v1(&convert_v1_to_v2(&v1).unwrap()).unwrap(), v1);
+    // In V2 nothing changes.
+    assert_eq!(common::rewrite_v2(&embed).unwrap(), embed);
 }

@@ -104,7 +104,13 @@ impl Any {
 
     /// Appends JSON text exactly as `JSON.stringify` writes it (`null` for a bare `undefined`).
     pub fn to_json(&self, buf: &mut String) {
-        json::write(self, buf);
+        json::write(self, json::Integers::All, buf);
+    }
+
+    /// As [`Self::to_json`], but integers beyond 2^53 have the digits that `JSON.parse` and `JSON.stringify` make of
+    /// theirs. So is written what peers read: whoever reads the text and writes it again writes the same.
+    pub(crate) fn json_stringify(&self, buf: &mut String) {
+        json::write(self, json::Integers::Safe, buf);
     }
 
     /// Walks an array or a map; `None` for any other value.

@@ -209,7 +209,7 @@ impl Encoder for EncoderV1 {
 
     fn write_json(&mut self, any: &Any) {
         let mut text = String::new();
-        any.to_json(&mut text);
+        any.json_stringify(&mut text);
         self.buf.write_string(&text);
     }
 

@@ -112,7 +112,7 @@ pub trait Encoder: Write {
     /// Writes a value in binary.
     fn write_any(&mut self, any: &Any);
 
-    /// Writes a value as JSON text (version 1) or in binary (version 2).
+    /// Writes a value as JSON text (version 1, integers beyond 2^53 as JavaScript reads them) or in binary (version 2).
     fn write_json(&mut self, any: &Any);
 
     /// Writes a key: of a format, or the name of an XML node.
@@ -126,7 +126,7 @@ pub trait Encoder: Write {
         }
     }
 
-    /// Writes a value as JSON text (version 1: a BigInt becomes a number) or in binary (version 2).
+    /// Writes a value as JSON text (version 1: a BigInt becomes a number, with the digits of that number) or in binary (version 2).
     fn write_json_value(&mut self, value: &Value) {
         self.write_json(value.any());
     }

@@ -1,11 +1,14 @@
 //! Numbers as ECMAScript writes them (`Number::toString`): shortest digits that read back the same.
 
+use super::Integers;
 use crate::any::Number;
 use std::fmt::Write as _;
 
-/// Appends a number; `null` for NaN and the infinities, as JSON wants.
-pub(super) fn write(number: Number, out: &mut String) {
+/// Appends a number; `null` for NaN and the infinities, as JSON wants. Of an integer that JavaScript does not hold exactly
+/// all digits, or those that JavaScript would write after reading them.
+pub(super) fn write(number: Number, integers: Integers, out: &mut String) {
     match number {
+        Number::Int(int) if integers == Integers::Safe && !integers.has(int) => write_float(int as f64, out),
         Number::Int(int) => push(out, format_args!("{int}")),
         Number::Float(0.0) => out.push('0'),
         Number::Float(float) if float.is_finite() => write_float(float, out),
@@ -75,7 +78,7 @@ mod tests {
 
     fn text(number: impl Into<Number>) -> String {
         let mut out = String::new();
-        write(number.into(), &mut out);
+        write(number.into(), Integers::All, &mut out);
         out
     }
 

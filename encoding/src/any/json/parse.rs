@@ -16,13 +16,20 @@ enum Open {
     Object { key: String, entries: Entries },
 }
 
-/// Which numbers become integers.
+/// Which integers are kept as such; the others are numbers of JavaScript.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::any) enum Integers {
     /// Those that JavaScript holds exactly.
     Safe,
     /// All of 64 bits.
     All,
+}
+
+impl Integers {
+    /// Whether `int` is one of them.
+    pub(super) fn has(self, int: i64) -> bool {
+        self == Self::All || int.unsigned_abs() <= Number::I64_MAX_SAFE_INTEGER.unsigned_abs()
+    }
 }
 
 /// Parses the whole of `src`.
@@ -187,8 +194,7 @@ impl<'a> Parser<'a> {
         if is_integer
             && text != "-0"
             && let Ok(int) = text.parse::<i64>()
-            && (self.integers == Integers::All
-                || int.unsigned_abs() <= Number::I64_MAX_SAFE_INTEGER.unsigned_abs())
+            && self.integers.has(int)
         {
             return Ok(Number::Int(int));
         }

@@ -1,6 +1,6 @@
 //! Writing JSON text as `JSON.stringify` does.
 
-use super::number;
+use super::{Integers, number};
 use crate::any::Any;
 use crate::any::order::JsOrder;
 use std::fmt::Write as _;
@@ -12,15 +12,15 @@ enum Frame<'a> {
     Object(JsOrder<'a>),
 }
 
-/// Appends the text of `any`.
-pub(in crate::any) fn write(any: &Any, out: &mut String) {
+/// Appends the text of `any`, with the digits of which integers.
+pub(in crate::any) fn write(any: &Any, integers: Integers, out: &mut String) {
     let mut frames: Vec<Frame<'_>> = Vec::new();
     let mut next = Some(any);
     while let Some(any) = next {
         match any {
             Any::Null | Any::Undefined => out.push_str("null"),
             Any::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-            Any::Number(value) => number::write(*value, out),
+            Any::Number(value) => number::write(*value, integers, out),
             Any::String(text) => write_string(text, out),
             Any::Buffer(bytes) => write_bytes(bytes, out),
             Any::Array(values) => {
