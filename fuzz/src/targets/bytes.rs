@@ -3,12 +3,13 @@
 use yatta::updates::decoder::{Decode, DecoderV1, DecoderV2};
 use yatta::updates::encoder::Encode;
 use yatta::{Any, StateVector, Update};
+use yatta_encoding::block::UpdateReader;
 use yatta_encoding::column::{
     IntDiffOptRleReader, IntDiffOptRleWriter, RleReader, RleWriter, StringReader, StringWriter,
     UintOptRleReader, UintOptRleWriter,
 };
 use yatta_encoding::update as tools;
-use yatta_encoding::{Cursor, Read, Value, Write};
+use yatta_encoding::{Cursor, Read, Value, Write, limits};
 
 use super::input::Input;
 
@@ -206,6 +207,18 @@ fn update_laws(update: &Update) {
     assert_eq!(update.is_empty(), v1 == Update::EMPTY_V1);
 }
 
+/// Whether an update in V2 has become so short, though it holds so many blocks that cost no byte, that readers refuse it: the
+/// one thing that can be written and not read (see `limits::FREE_BLOCKS`).
+fn is_beyond_the_budget(update: &[u8]) -> bool {
+    let decoder = DecoderV2::trusted(Cursor::new(update)).expect("what was written reads");
+    let mut reader = UpdateReader::new(decoder).expect("what was written reads");
+    let mut blocks = 0;
+    while reader.next_block().expect("what was written reads").is_some() {
+        blocks += 1;
+    }
+    blocks > limits::FREE_BLOCKS + limits::BLOCKS_PER_BYTE * update.len() as u64
+}
+
 /// Merges updates; the first byte says how many, and in which format.
 pub fn merge(data: &[u8]) {
     let mut input = Input::new(data);
@@ -223,6 +236,9 @@ pub fn merge(data: &[u8]) {
         assert!(!all_read, "updates that can be read can be merged");
         return;
     };
+    if v2 && is_beyond_the_budget(&merged) {
+        return;
+    }
     let read = decode(&merged).expect("what was merged reads");
     let again = merge(&[&merged, &merged]).expect("what was merged can be merged");
     let twice = merge(&[&again, &again]).expect("what was merged can be merged");
@@ -253,6 +269,9 @@ pub fn diff(data: &[u8]) {
         assert!(whole.is_err() || have.is_err(), "an update that can be read can be cut");
         return;
     };
+    if v2 && is_beyond_the_budget(&cut) {
+        return;
+    }
     let cut_again = diff(&cut, state).expect("what was cut can be cut");
     // Yjs leaves a bit at a map entry that it cuts, which means nothing beside an origin, and which a merge forgets: that
     // makes the two equal, to the byte, there too.
