@@ -27,9 +27,11 @@ const KEPT_ROOM: usize = 1024;
 /// Sub-documents that came, went, or were asked to load in a transaction.
 #[derive(Default, Debug)]
 pub struct Subdocs {
-    pub(crate) added: Vec<ItemIdx>,
+    /// Their items; what was collected since left its slot to others.
+    pub(crate) added: Vec<(ItemIdx, Id)>,
     pub(crate) removed: Vec<RemovedSubdoc>,
-    pub(crate) loaded: Vec<SubdocLink>,
+    /// What somebody asked to load, and how many of `added` came before.
+    pub(crate) loaded: Vec<(usize, SubdocLink)>,
 }
 
 /// A sub-document whose item was deleted, or that was replaced by a fresh one.

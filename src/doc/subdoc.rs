@@ -201,7 +201,7 @@ impl Doc {
             let fresh = content.fresh(true);
             let old = std::mem::replace(content, fresh);
             if !item.is_deleted() {
-                changes.subdocs_mut().added.push(slot);
+                changes.subdocs_mut().added.push((slot, item.id));
             }
             changes.subdocs_mut().removed.push(removed(old));
         }

@@ -184,7 +184,7 @@ fn content_placed(store: &mut Store, changes: &mut ChangeSet, item: &Item, slot:
         Kind::Format => store.branches[item.parent].has_formats = true,
         Kind::Doc => {
             store.subdocs.insert(slot);
-            changes.subdocs_mut().added.push(slot);
+            changes.subdocs_mut().added.push((slot, item.id));
         }
         _ => {}
     }

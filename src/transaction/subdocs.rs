@@ -2,6 +2,8 @@
 //!
 //! Costs O(changes of sub-documents); while nobody listens, none is made for it.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::TransactionMut;
 use super::registry::Panic;
 use crate::block::content::Content;
@@ -14,6 +16,7 @@ use crate::doc::subdoc::{linked, subdoc};
 pub struct SubdocsEvent {
     added: Vec<Doc>,
     removed: Vec<Doc>,
+    /// In the order in which they were inserted, if that means to load them, or asked for.
     loaded: Vec<Doc>,
 }
 
@@ -59,7 +62,7 @@ impl ExactSizeIterator for SubdocsEventIter<'_> {}
 #[derive(Default)]
 struct Each {
     docs: Vec<Doc>,
-    seen: rustc_hash::FxHashSet<u64>,
+    seen: FxHashSet<u64>,
 }
 
 impl Each {
@@ -100,26 +103,35 @@ impl TransactionMut<'_> {
     fn subdocs_event(&self, subdocs: &Subdocs) -> SubdocsEvent {
         let store = self.store_ref();
         let (mut added, mut removed, mut loaded) = (Each::default(), Each::default(), Each::default());
-        for slot in subdocs.added.iter().filter(|slot| store.subdocs.contains(slot)) {
-            let item = &store.items[*slot];
-            if let Content::Doc(content) = store.boxed(item) {
+        let mut asked = subdocs.loaded.iter().peekable();
+        let asked_for: FxHashSet<_> =
+            subdocs.loaded.iter().map(|(_, link)| linked(link).inner().uid).collect();
+        let gone: FxHashMap<_, _> =
+            subdocs.removed.iter().filter(|gone| gone.born).map(|gone| (gone.id, &gone.content)).collect();
+        for (place, (slot, id)) in subdocs.added.iter().enumerate() {
+            while let Some((_, link)) = asked.next_if(|(before, _)| *before <= place) {
+                loaded.push(linked(link));
+            }
+            let doc = if let Some(content) = gone.get(id) {
+                subdoc(store, *id, content)
+            } else if store.subdocs.contains(slot)
+                && let item = &store.items[*slot]
+                && let Content::Doc(content) = store.boxed(item)
+            {
                 let doc = subdoc(store, item.id, content);
                 added.push(doc);
-                if doc.should_load() {
-                    loaded.push(doc);
-                }
-            }
-        }
-        for gone in &subdocs.removed {
-            let doc = subdoc(store, gone.id, &gone.content);
-            if !gone.born {
-                removed.push(doc);
-            } else if doc.should_load() {
+                doc
+            } else {
+                continue;
+            };
+            // One that is loaded only because somebody asked has its place where that happened.
+            if doc.should_load() && !asked_for.contains(&doc.inner().uid) {
                 loaded.push(doc);
             }
         }
-        for link in &subdocs.loaded {
-            loaded.push(linked(link));
+        asked.for_each(|(_, link)| loaded.push(linked(link)));
+        for gone in subdocs.removed.iter().filter(|gone| !gone.born) {
+            removed.push(subdoc(store, gone.id, &gone.content));
         }
         SubdocsEvent { added: added.docs, removed: removed.docs, loaded: loaded.docs }
     }

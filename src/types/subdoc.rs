@@ -15,7 +15,8 @@ impl Doc {
     pub fn load<T: WriteTxn>(&self, parent_txn: &mut T) {
         if !self.ask_to_load() && self.is_placed() {
             let link: SubdocLink = Arc::new(self.clone());
-            parent_txn.subdocs_mut().loaded.push(link);
+            let subdocs = parent_txn.subdocs_mut();
+            subdocs.loaded.push((subdocs.added.len(), link));
         }
     }
 }

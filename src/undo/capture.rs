@@ -72,7 +72,9 @@ fn put<M: Meta>(shared: &Shared<M>, txn: &mut TransactionMut<'_>) -> Option<Capt
     keep_all(store, changes, OrderedIds { ids: &deletions, order: &deleted_order }, &scope, true);
 
     let kind = if popping == Some(EventKind::Undo) { EventKind::Redo } else { EventKind::Undo };
-    let recent = state.last_change > 0 && now.saturating_sub(state.last_change) < state.capture_timeout;
+    // As in Yjs, also while a clock runs backwards: what is said to come before the last change is near it.
+    let age = now.checked_sub(state.last_change);
+    let recent = state.last_change > 0 && age.is_none_or(|age| age < state.capture_timeout);
     let joined =
         popping.is_none() && recent && state.stack(kind).last().is_some_and(|item| *item.doc() == doc);
     if popping.is_none() {

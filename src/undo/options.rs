@@ -17,7 +17,8 @@ pub type CaptureTransactionFn = Arc<dyn Fn(&TransactionMut<'_>) -> bool + Send +
 
 /// How an [`UndoManager`](super::UndoManager) behaves.
 pub struct Options<M> {
-    /// Changes that follow each other within this many milliseconds make one step. Default: 500.
+    /// Changes that follow each other within this many milliseconds make one step; so do changes after which the clock runs
+    /// backwards, as in Yjs, even if this is 0. Default: 500.
     pub capture_timeout_millis: u64,
     /// The origins of transactions that are captured. While there are none, those without an origin are. Default: none.
     pub tracked_origins: HashSet<Origin>,
