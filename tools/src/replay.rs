@@ -32,9 +32,9 @@ pub(crate) struct Args {
     /// Which engine replays.
     #[arg(long, value_enum, default_value_t = Choice::Both)]
     engine: Choice,
-    /// Where the traces are.
-    #[arg(long, value_name = "DIR", default_value_os_t = trace::default_dir())]
-    traces: PathBuf,
+    /// Where the traces are. Without it they are fetched to the folder that benchmarks use, if they are not there.
+    #[arg(long, value_name = "DIR")]
+    traces: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -58,9 +58,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Box<dyn Error>> {
     if args.single {
         groupings.push(Grouping::Single);
     }
+    let folder = args.traces.clone().unwrap_or_else(trace::default_dir);
     for source in sources {
-        fetch::ensure(&source, &args.traces)?;
-        let trace = Trace::load(&args.traces, source)?;
+        if args.traces.is_none() {
+            fetch::ensure(&source, &folder)?;
+        }
+        let trace = Trace::load(&folder, source)?;
         for grouping in &groupings {
             replay(&trace, *grouping, args.engine)?;
         }

@@ -15,6 +15,7 @@ use crate::roots::{self, RootKind};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// A document as an update, in a file, or `-` for standard input.
+    #[arg(default_value = "-")]
     input: String,
     /// The root type to print; without it all are.
     root: Option<String>,

@@ -147,6 +147,21 @@ fn files_standard_input_hexadecimal_and_base64_say_the_same() {
     assert_eq!(String::from_utf8(stdin.stdout).unwrap(), expected);
     let stdin = run_with(&["inspect", "--hex", "-"], format!("{}\n{}\n", &hex[..6], &hex[6..]).as_bytes());
     assert_eq!(String::from_utf8(stdin.stdout).unwrap(), expected);
+    // Where there is one input, none means standard input.
+    for command in ["inspect", "text", "json", "convert", "state-vector", "obfuscate"] {
+        let more: &[&str] = if command == "convert" { &["--to", "v2"] } else { &[] };
+        let from_stdin = run_with(&[&[command], more].concat(), &unhex(&hex));
+        let from_file = run_with(&[&[command, file.path()], more].concat(), b"");
+        assert_eq!(from_stdin.status.code(), Some(0), "{command}");
+        assert!(!from_file.stdout.is_empty() && from_stdin.stdout == from_file.stdout, "{command}");
+    }
+}
+
+#[test]
+fn replay_does_not_go_to_the_network_for_a_folder_that_it_is_given() {
+    let words = said(&["replay", "--traces", "/nosuch"], 1);
+    assert!(words.contains("/nosuch/automerge-paper.json.gz") && words.contains("fetch-traces"), "{words}");
+    assert!(!words.contains("fetching"), "{words}");
 }
 
 #[test]
