@@ -145,7 +145,7 @@ fn embeds_that_are_no_objects() {
         let text = doc.get_or_insert_text("t");
         let heard = Arc::new(Mutex::new(0));
         let count = Arc::clone(&heard);
-        let _listening = text.observe("count", move |txn, event| {
+        text.observe("count", move |txn, event| {
             // Yjs leaves embeds without a length out of the event.
             let embeds = |delta: &&Delta| matches!(delta, Delta::Inserted(Out::Any(any), _) if !matches!(any, Any::String(_)));
             *count.lock().expect("no callback panics") += event.delta(txn).iter().filter(embeds).count();
