@@ -7,10 +7,11 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg32;
 use std::panic::catch_unwind;
 use yatta::types::ToJson;
+use yatta::types::xml::{XmlDeltaPrelim, XmlIn};
 use yatta::updates::decoder::Decode as _;
 use yatta::{
     Any, ArrayPrelim, Doc, In, JsonPath, JsonPathEval, Map, MapPrelim, Out, ReadTxn, StateVector, Transact,
-    WriteTxn,
+    WriteTxn, XmlElementPrelim, XmlTextPrelim,
 };
 use yrs::types::ToJson as _;
 use yrs::updates::decoder::Decode as _;
@@ -38,7 +39,7 @@ fn object(rng: &mut Pcg32, depth: u32) -> serde_json::Value {
 fn path(rng: &mut Pcg32) -> String {
     let mut path = String::from("$");
     for _ in 0..rng.random_range(0..4) {
-        path += &match rng.random_range(0..12) {
+        path += &match rng.random_range(0..14) {
             0 => ".a".to_owned(),
             1 => ".b".to_owned(),
             2 => "['c d']".to_owned(),
@@ -49,6 +50,7 @@ fn path(rng: &mut Pcg32) -> String {
             7 => format!("[{}:{}]", rng.random_range(0..3), rng.random_range(0..5)),
             8 => format!("[::{}]", rng.random_range(0..4)),
             9 => "['a', 'c d','x']".to_owned(),
+            11 | 12 => ".x".to_owned(),
             10 => format!("[{}, {}]", rng.random_range(-3..3), rng.random_range(-3..3)),
             _ => ["$", "@", ".e"][rng.random_range(0..3)].to_owned(),
         };
@@ -118,12 +120,32 @@ fn prelim(value: &serde_json::Value) -> In {
     }
 }
 
-/// The document is a map `a` and a list `b`.
+/// XML nodes with an attribute at most each: yrs writes several in an order of chance.
+fn nodes(rng: &mut Pcg32, depth: u32) -> Vec<XmlIn> {
+    let node = |rng: &mut Pcg32| {
+        let attribute = KEYS[rng.random_range(0..KEYS.len())];
+        let attribute = rng.random_bool(0.7).then(|| (attribute.into(), rng.random_range(0..100).to_string()));
+        if depth == 0 || rng.random_bool(0.3) {
+            let mut text = XmlDeltaPrelim::from(XmlTextPrelim::new("text"));
+            text.attributes.extend(attribute);
+            return XmlIn::Text(text);
+        }
+        let mut element = XmlElementPrelim::new("el", nodes(rng, depth - 1));
+        element.attributes.extend(attribute);
+        XmlIn::Element(element)
+    };
+    (0..rng.random_range(0..4)).map(|_| node(rng)).collect()
+}
+
+/// The document is a map `a`, a list `b` and an XML fragment `x`; the map holds an XML element too.
 #[test]
 fn documents_as_in_yrs() {
     let (mut compared, mut panicked, mut found) = (0, 0, 0);
     for seed in 0..2000 {
         let mut rng = Pcg32::seed_from_u64(seed);
+        let text = path(&mut rng);
+        // Several members of an XML node at once are none in yrs.
+        let with_xml = !text.contains("['a'");
         let doc = Doc::with_client_id(1);
         let update = {
             let mut txn = doc.transact_mut();
@@ -136,9 +158,15 @@ fn documents_as_in_yrs() {
                 let value = prelim(&value(&mut rng, 3));
                 yatta::Array::push_back(&list, &mut txn, value);
             }
+            let fragment = txn.get_or_insert_xml_fragment("x");
+            if with_xml {
+                map.insert(&mut txn, "x", XmlElementPrelim::new("p", nodes(&mut rng, 2)));
+                for node in nodes(&mut rng, 3) {
+                    yatta::XmlFragment::push_back(&fragment, &mut txn, node);
+                }
+            }
             txn.encode_state_as_update_v1(&StateVector::default())
         };
-        let text = path(&mut rng);
         let parsed = JsonPath::parse(&text).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let txn = doc.transact();
         let ours = sorted(txn.json_path(&parsed).map(|out: Out| json(&out.to_json(&txn))).collect());
@@ -147,6 +175,7 @@ fn documents_as_in_yrs() {
             let mut txn = doc.transact_mut();
             txn.get_or_insert_map("a");
             txn.get_or_insert_array("b");
+            txn.get_or_insert_xml_fragment("x");
             txn.apply_update(yrs::Update::decode_v1(&update).expect("an update")).expect("applies");
             let parsed = yrs::JsonPath::parse(&text).expect("a path");
             let results: Vec<yrs::Out> = txn.json_path(&parsed).collect();
@@ -165,6 +194,32 @@ fn documents_as_in_yrs() {
         panicked < compared / 4 && found > compared / 4,
         "{compared} compared, {panicked} panics, {found} results"
     );
+}
+
+/// What yrs does not do: several attributes at once. What it does: each kind of step, one by one.
+#[test]
+fn into_xml() {
+    let doc = Doc::with_client_id(1);
+    let mut txn = doc.transact_mut();
+    let fragment = txn.get_or_insert_xml_fragment("x");
+    let mut p = XmlElementPrelim::new("p", [XmlIn::Text(XmlTextPrelim::new("one").into())]);
+    p.attributes.extend([("id".into(), "1".to_owned()), ("class".into(), "c".to_owned())]);
+    let div = XmlElementPrelim::new("div", [XmlIn::Element(p), XmlIn::Text(XmlTextPrelim::new("two").into())]);
+    yatta::XmlFragment::push_back(&fragment, &mut txn, div);
+    for (text, expected) in [
+        ("$.x[0][0].id", &["\"1\""][..]),
+        ("$.x[0][-1]", &["\"two\""]),
+        ("$.x[0][0]['id','class']", &["\"1\"", "\"c\""]),
+        ("$.x.*[1]", &["\"two\""]),
+        ("$.x[0][0:1].class", &["\"c\""]),
+        ("$.x[0][1,0][0]", &["\"one\""]),
+        ("$..class", &["\"c\""]),
+        ("$.x.id", &[]),
+    ] {
+        let path = JsonPath::parse(text).expect(text);
+        let found: Vec<String> = txn.json_path(&path).map(|out| json(&out.to_json(&txn))).collect();
+        assert_eq!(found, expected, "{text}");
+    }
 }
 
 /// Roots that nobody has asked for by kind, as after an update on a fresh document.

@@ -44,9 +44,10 @@ impl Error {
         Self::Custom(format!("at byte {at}: {what}"))
     }
 
-    /// Makes the error for bytes whose structure is broken.
+    /// Makes the error for bytes whose structure is broken: that variant does not exist under the feature `yrs-0-28-0`.
+    #[doc(hidden)]
     #[cold]
-    pub(crate) fn malformed(kind: MalformedKind) -> Self {
+    pub fn malformed(kind: MalformedKind) -> Self {
         #[cfg(feature = "yrs-0-28-0")]
         return Self::Custom(format!("malformed update: {kind}"));
         #[cfg(not(feature = "yrs-0-28-0"))]

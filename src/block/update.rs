@@ -160,7 +160,7 @@ impl Update {
         if !reader.is_in_order() {
             update.sections.retain(|section| section.first < section.end);
         }
-        update.text = String::from_utf8(builder.text).map_err(|_| Error::Malformed(MalformedKind::Utf8))?;
+        update.text = String::from_utf8(builder.text).map_err(|_| Error::malformed(MalformedKind::Utf8))?;
         (update.deletes, update.delete_order) = read_deletes(&mut reader)?;
         Ok(update)
     }

@@ -1,11 +1,13 @@
-//! Paths over a document: the root's members are the root types.
+//! Paths over a document: the root's members are the root types. Members of XML nodes are their attributes, elements their
+//! child nodes, as in yrs.
 
 use yatta_encoding::Any;
 
 use super::walk::{Nodes, Source, Walk, place};
 use super::{JsonPath, JsonPathEval};
-use crate::transaction::BranchPtr;
-use crate::types::array::{Array, ArrayRef};
+use crate::transaction::{Branch, BranchPtr};
+use crate::types::array::{Array, ArrayIter, ArrayRef};
+use crate::types::xml::Xml;
 use crate::types::{Map, MapRef, Out, ReadTxn};
 
 /// Walks what a path selects of a document.
@@ -40,6 +42,11 @@ fn boxed<'a>(nodes: impl Iterator<Item = Out> + 'a) -> Option<Nodes<'a, Node>> {
     Some(Box::new(nodes.map(Some)))
 }
 
+/// The child nodes of an XML node.
+fn nodes<'a, T: ReadTxn>(node: &impl AsRef<Branch>, txn: &'a T) -> ArrayIter<&'a T, T> {
+    ArrayIter::from_ref(node.as_ref(), txn)
+}
+
 impl<T: ReadTxn> Root<'_, T> {
     /// A root that nobody has asked for by kind: a list if there is anything in its sequence, else a map.
     fn guess(&self, branch: &BranchPtr) -> Out {
@@ -60,6 +67,8 @@ impl<'a, T: ReadTxn> Source<'a> for Root<'a, T> {
             None => self.0.get(key),
             Some(Out::YMap(map)) => map.get(self.0, key),
             Some(Out::UndefinedRef(branch)) => MapRef::from(branch.clone()).get(self.0, key),
+            Some(Out::YXmlElement(node)) => node.get_attribute(self.0, key),
+            Some(Out::YXmlText(node)) => node.get_attribute(self.0, key),
             Some(Out::Any(Any::Map(entries))) => entries.get(key).cloned().map(Out::Any),
             Some(_) => None,
         };
@@ -67,13 +76,24 @@ impl<'a, T: ReadTxn> Source<'a> for Root<'a, T> {
     }
 
     fn has_members(&self, node: &Node) -> bool {
-        matches!(node, None | Some(Out::YMap(_) | Out::UndefinedRef(_) | Out::Any(Any::Map(_))))
+        matches!(
+            node,
+            None | Some(
+                Out::YMap(_)
+                    | Out::UndefinedRef(_)
+                    | Out::YXmlElement(_)
+                    | Out::YXmlText(_)
+                    | Out::Any(Any::Map(_))
+            )
+        )
     }
 
     fn elements(&self, node: &Node) -> Option<Nodes<'a, Node>> {
         match node {
             Some(Out::YArray(array)) => boxed(array.iter(self.0)),
             Some(Out::UndefinedRef(branch)) => boxed(ArrayRef::from(branch.clone()).iter(self.0)),
+            Some(Out::YXmlElement(node)) => boxed(nodes(node, self.0)),
+            Some(Out::YXmlFragment(node)) => boxed(nodes(node, self.0)),
             Some(Out::Any(any @ Any::Array(_))) => {
                 boxed(any.clone().try_into_iter()?.map(|(_, value)| Out::Any(value)))
             }
@@ -86,6 +106,8 @@ impl<'a, T: ReadTxn> Source<'a> for Root<'a, T> {
         let element = match node {
             Some(Out::YArray(array)) => of_array(array),
             Some(Out::UndefinedRef(branch)) => of_array(&ArrayRef::from(branch.clone())),
+            Some(Out::YXmlElement(node)) => of_array(AsRef::<ArrayRef>::as_ref(node)),
+            Some(Out::YXmlFragment(node)) => of_array(AsRef::<ArrayRef>::as_ref(node)),
             Some(Out::Any(Any::Array(values))) => {
                 values.get(place(index, values.len())? as usize).cloned().map(Out::Any)
             }
@@ -98,6 +120,8 @@ impl<'a, T: ReadTxn> Source<'a> for Root<'a, T> {
         match node {
             None => boxed(self.0.root_refs().map(|(_, root)| root)),
             Some(Out::YArray(array)) => boxed(array.iter(self.0)),
+            Some(Out::YXmlElement(node)) => boxed(nodes(node, self.0)),
+            Some(Out::YXmlFragment(node)) => boxed(nodes(node, self.0)),
             Some(Out::YMap(map)) => boxed(map.clone().into_iter(self.0).map(|(_, value)| value)),
             Some(Out::UndefinedRef(branch)) => self.children(&Some(self.guess(branch))),
             Some(Out::Any(any)) => boxed(any.clone().try_into_iter()?.map(|(_, value)| Out::Any(value))),

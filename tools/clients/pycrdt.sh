@@ -28,7 +28,7 @@ if [ ! -d "$SOURCE" ]; then
     "$PYTHON" -m pip download --quiet --no-deps --no-build-isolation --no-binary pycrdt \
         --dest "$FOLDER" "pycrdt==$VERSION"
     tar -xzf "$FOLDER/pycrdt-$VERSION.tar.gz" -C "$FOLDER"
-    printf '\n[patch.crates-io]\nyrs = { path = "%s/compat/yrs" }\n' "$ROOT" >> "$SOURCE/Cargo.toml"
+    printf '\n[patch.crates-io]\nyrs = { path = "%s/compat/yrs" }\n\n[workspace]\n' "$ROOT" >> "$SOURCE/Cargo.toml"
 fi
 
 cd "$SOURCE"

@@ -213,7 +213,7 @@ impl<'a> UpdateDecoder<'a> for DecoderV1<'a> {
             return Ok(units);
         }
         let bytes = self.cursor.take(len)?;
-        let s = std::str::from_utf8(bytes).map_err(|_| Error::Malformed(MalformedKind::Utf8))?;
+        let s = std::str::from_utf8(bytes).map_err(|_| Error::malformed(MalformedKind::Utf8))?;
         text.extend_from_slice(bytes);
         utf16_len(s)
     }
