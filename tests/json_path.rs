@@ -124,7 +124,8 @@ fn prelim(value: &serde_json::Value) -> In {
 fn nodes(rng: &mut Pcg32, depth: u32) -> Vec<XmlIn> {
     let node = |rng: &mut Pcg32| {
         let attribute = KEYS[rng.random_range(0..KEYS.len())];
-        let attribute = rng.random_bool(0.7).then(|| (attribute.into(), rng.random_range(0..100).to_string()));
+        let attribute =
+            rng.random_bool(0.7).then(|| (attribute.into(), rng.random_range(0..100).to_string()));
         if depth == 0 || rng.random_bool(0.3) {
             let mut text = XmlDeltaPrelim::from(XmlTextPrelim::new("text"));
             text.attributes.extend(attribute);
@@ -204,7 +205,8 @@ fn into_xml() {
     let fragment = txn.get_or_insert_xml_fragment("x");
     let mut p = XmlElementPrelim::new("p", [XmlIn::Text(XmlTextPrelim::new("one").into())]);
     p.attributes.extend([("id".into(), "1".to_owned()), ("class".into(), "c".to_owned())]);
-    let div = XmlElementPrelim::new("div", [XmlIn::Element(p), XmlIn::Text(XmlTextPrelim::new("two").into())]);
+    let div =
+        XmlElementPrelim::new("div", [XmlIn::Element(p), XmlIn::Text(XmlTextPrelim::new("two").into())]);
     yatta::XmlFragment::push_back(&fragment, &mut txn, div);
     for (text, expected) in [
         ("$.x[0][0].id", &["\"1\""][..]),

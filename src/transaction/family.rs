@@ -133,6 +133,8 @@ pub(crate) fn refresh_touched(store: &Store, touched: &[(BranchIdx, KeyIdx)]) {
 pub(crate) fn define_root(store: &Store, idx: BranchIdx) {
     if let Some(branch) = existing(store, idx) {
         branch.define(store.branches[idx].tag.kind);
+        // An undefined root might have held XML nodes.
+        refresh_child(store, idx);
     }
 }
 

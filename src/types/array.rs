@@ -285,7 +285,7 @@ impl AsPrelim for ArrayRef {
     type Prelim = ArrayPrelim;
 
     fn as_prelim<T: ReadTxn>(&self, txn: &T) -> ArrayPrelim {
-        self.iter(txn).map(|value| value.as_prelim(txn)).collect()
+        super::copy::array(txn, self, 0)
     }
 }
 

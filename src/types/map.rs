@@ -292,7 +292,7 @@ impl AsPrelim for MapRef {
     type Prelim = MapPrelim;
 
     fn as_prelim<T: ReadTxn>(&self, txn: &T) -> MapPrelim {
-        self.iter(txn).map(|(key, value)| (key, value.as_prelim(txn))).collect()
+        super::copy::map(txn, self, 0)
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod array;
 mod branch;
 mod content;
+mod copy;
 mod events;
 pub mod exact;
 mod input;
@@ -100,7 +101,8 @@ pub trait AsPrelim {
     /// The preliminary type.
     type Prelim: Prelim<Return = Self>;
 
-    /// Copies the content. Cost O(size).
+    /// Copies the content. Types nested deeper than 200 levels in it are copied as `undefined`, XML nodes are left out there:
+    /// dropping a preliminary type recurses, and a peer may nest types deeper than a stack. Cost O(size).
     fn as_prelim<T: ReadTxn>(&self, txn: &T) -> Self::Prelim;
 }
 

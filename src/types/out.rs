@@ -253,19 +253,6 @@ impl super::AsPrelim for Out {
     type Prelim = super::In;
 
     fn as_prelim<T: ReadTxn>(&self, txn: &T) -> super::In {
-        use super::In;
-        match self {
-            Self::Any(any) => In::Any(any.clone()),
-            Self::YText(text) => In::Text(text.as_prelim(txn)),
-            Self::YArray(array) => In::Array(array.as_prelim(txn)),
-            Self::YMap(map) => In::Map(map.as_prelim(txn)),
-            Self::YXmlElement(node) => In::XmlElement(node.as_prelim(txn)),
-            Self::YXmlFragment(node) => In::XmlFragment(node.as_prelim(txn)),
-            Self::YXmlText(node) => In::XmlText(node.as_prelim(txn)),
-            Self::YDoc(doc) => In::Doc(doc.clone()),
-            #[cfg(feature = "weak")]
-            Self::YWeakLink(link) => In::WeakLink(super::weak::WeakPrelim::from(link.clone())),
-            Self::UndefinedRef(_) => In::Any(Any::Undefined),
-        }
+        super::copy::value(txn, self, 0)
     }
 }

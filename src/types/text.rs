@@ -584,8 +584,7 @@ impl AsPrelim for TextRef {
     type Prelim = DeltaPrelim;
 
     fn as_prelim<T: ReadTxn>(&self, txn: &T) -> DeltaPrelim {
-        let runs = self.diff(txn, YChange::identity);
-        runs.into_iter().map(|run| Delta::Inserted(run.insert.as_prelim(txn), run.attributes)).collect()
+        super::copy::text(txn, self, 0)
     }
 }
 

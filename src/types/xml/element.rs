@@ -4,12 +4,11 @@ use std::sync::{Arc, LazyLock};
 
 use yatta_encoding::block::TYPE_REFS_XML_ELEMENT;
 
-use super::prelim::{attributes_of, nodes_of};
 use super::write::string_of;
 use super::{Xml, XmlElementPrelim, XmlFragment, XmlFragmentRef};
 use crate::transaction::Branch;
 use crate::types::array::ArrayRef;
-use crate::types::{AsPrelim, GetString, ReadTxn, RootRef, TypeRef, shared_ref};
+use crate::types::{AsPrelim, GetString, ReadTxn, RootRef, TypeRef, copy, shared_ref};
 
 /// What Yjs calls an element that was given no name, which all root elements are: a root has no kind on the wire.
 static UNNAMED: LazyLock<Arc<str>> = LazyLock::new(|| Arc::from("UNDEFINED"));
@@ -65,10 +64,6 @@ impl AsPrelim for XmlElementRef {
     type Prelim = XmlElementPrelim;
 
     fn as_prelim<T: ReadTxn>(&self, txn: &T) -> XmlElementPrelim {
-        XmlElementPrelim {
-            tag: Arc::clone(self.tag()),
-            attributes: attributes_of(self.as_ref(), txn),
-            children: nodes_of(self, txn),
-        }
+        copy::element(txn, self, 0)
     }
 }

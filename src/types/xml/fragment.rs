@@ -2,12 +2,11 @@
 
 use yatta_encoding::block::{TYPE_REFS_UNDEFINED, TYPE_REFS_XML_FRAGMENT};
 
-use super::prelim::nodes_of;
 use super::write::string_of;
 use super::{XmlFragment, XmlFragmentPrelim, XmlOut};
 use crate::transaction::Branch;
 use crate::types::array::ArrayRef;
-use crate::types::{AsPrelim, DefaultPrelim, GetString, ReadTxn, RootRef, TypeRef, shared_ref};
+use crate::types::{AsPrelim, DefaultPrelim, GetString, ReadTxn, RootRef, TypeRef, copy, shared_ref};
 
 /// A list of XML nodes without a name or attributes: the root of an XML tree, or a part of one.
 #[derive(Clone, Debug)]
@@ -57,7 +56,7 @@ impl AsPrelim for XmlFragmentRef {
     type Prelim = XmlFragmentPrelim;
 
     fn as_prelim<T: ReadTxn>(&self, txn: &T) -> XmlFragmentPrelim {
-        nodes_of(self, txn).into_iter().collect()
+        copy::fragment(txn, self, 0)
     }
 }
 

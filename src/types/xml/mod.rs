@@ -12,7 +12,7 @@ mod fragment;
 mod hook;
 mod node;
 mod out;
-mod prelim;
+pub(super) mod prelim;
 mod text;
 mod traits;
 mod walker;

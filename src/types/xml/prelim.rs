@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use super::write::value_string;
 use super::{Attributes, Xml, XmlElementRef, XmlFragment, XmlFragmentRef, XmlOut, XmlTextRef};
 use crate::transaction::{Branch, BranchPtr, TransactionMut};
-use crate::types::{AsPrelim, Delta, EmbedPrelim, In, ItemContent, Prelim, ReadTxn, Text, TypeRef};
+use crate::types::{Delta, EmbedPrelim, In, ItemContent, Prelim, ReadTxn, Text, TypeRef};
 
 /// A value that becomes an XML node.
 pub trait XmlPrelim: Prelim {}
@@ -218,19 +218,9 @@ fn set_attributes<X: Xml>(node: &X, txn: &mut TransactionMut<'_>, attributes: In
 }
 
 /// The attributes of a node, as text.
-pub(super) fn attributes_of<T: ReadTxn>(branch: &Branch, txn: &T) -> IndexMap<Arc<str>, String> {
+pub(in crate::types) fn attributes_of<T: ReadTxn>(branch: &Branch, txn: &T) -> IndexMap<Arc<str>, String> {
     let attributes = Attributes::<&T, T>::new(branch, txn);
     attributes.map(|(name, value)| (Arc::from(name), value_string(txn.store(), &value))).collect()
-}
-
-/// Copies of the nodes of a list.
-pub(super) fn nodes_of<T: ReadTxn>(list: &impl XmlFragment, txn: &T) -> Vec<XmlIn> {
-    let copy = |node| match node {
-        XmlOut::Element(element) => XmlIn::Element(element.as_prelim(txn)),
-        XmlOut::Fragment(fragment) => XmlIn::Fragment(fragment.as_prelim(txn)),
-        XmlOut::Text(text) => XmlIn::Text(text.as_prelim(txn)),
-    };
-    list.children(txn).map(copy).collect()
 }
 
 macro_rules! prelim_into {

@@ -4,12 +4,10 @@ use std::sync::OnceLock;
 
 use yatta_encoding::block::TYPE_REFS_XML_TEXT;
 
-use super::prelim::attributes_of;
 use super::write::string_of;
 use super::{Xml, XmlDeltaPrelim, XmlTextPrelim};
-use crate::types::text::YChange;
 use crate::types::{
-    AsPrelim, DefaultPrelim, Delta, GetString, ReadTxn, RootRef, Text, TextRef, TypeRef, shared_ref,
+    AsPrelim, DefaultPrelim, GetString, ReadTxn, RootRef, Text, TextRef, TypeRef, copy, shared_ref,
 };
 
 /// A text with attributes of its own, among XML nodes. Indices count as those of [`TextRef`].
@@ -68,11 +66,7 @@ impl AsPrelim for XmlTextRef {
     type Prelim = XmlDeltaPrelim;
 
     fn as_prelim<T: ReadTxn>(&self, txn: &T) -> XmlDeltaPrelim {
-        let runs = self.diff(txn, YChange::identity).into_iter();
-        XmlDeltaPrelim {
-            attributes: attributes_of(self.as_ref(), txn),
-            delta: runs.map(|run| Delta::Inserted(run.insert.as_prelim(txn), run.attributes)).collect(),
-        }
+        copy::xml_text(txn, self, 0)
     }
 }
 
