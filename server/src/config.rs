@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::auth::jwt::{Algorithm, Jwt};
 use crate::auth::token_file::TokenFile;
 use crate::auth::{Auth, Open};
-use crate::limits::Limits;
+use crate::limits::{GatherLimits, Limits};
 use crate::store::Durability;
 
 /// What the first page of the documentation promises.
@@ -132,6 +132,12 @@ config! {
     /// Seconds that a document without peers stays in memory [default: 30]
     #[arg(long, env = "YATTA_IDLE_ROOM", value_name = "S")]
     idle_room: u64,
+    /// Milliseconds for which a busy document collects updates, to send them as one; 0: never [default: 15]
+    #[arg(long, env = "YATTA_GATHER", value_name = "MS")]
+    gather: u64,
+    /// Deliveries a second (updates times clients) above which a document is busy [default: 4000]
+    #[arg(long, env = "YATTA_GATHER_ABOVE", value_name = "N")]
+    gather_above: u32,
 }
 
 impl Config {
@@ -179,6 +185,10 @@ impl Config {
             message_bytes: self.max_message.unwrap_or(default.message_bytes),
             document_bytes: self.max_document.unwrap_or(default.document_bytes),
             messages_per_second: self.max_rate.unwrap_or(default.messages_per_second),
+            gather: GatherLimits {
+                window: self.gather.map_or(default.gather.window, Duration::from_millis),
+                above: self.gather_above.unwrap_or(default.gather.above),
+            },
             idle_room: self.idle_room.map_or(default.idle_room, Duration::from_secs),
             ..default
         }

@@ -39,8 +39,19 @@ pub struct Limits {
     pub keep_alive: Duration,
     /// How long a room without peers stays in memory.
     pub idle_room: Duration,
+    /// When a busy room collects what it sends.
+    pub gather: GatherLimits,
     /// Bytes that may wait for the store before connections are read more slowly.
     pub backlog_bytes: usize,
+}
+
+/// When a busy room collects what it sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GatherLimits {
+    /// For how long; zero: never.
+    pub window: Duration,
+    /// Above how many deliveries a second (updates times peers).
+    pub above: u32,
 }
 
 impl Default for Limits {
@@ -63,6 +74,7 @@ impl Default for Limits {
             silence: Duration::from_secs(75),
             keep_alive: Duration::from_secs(15),
             idle_room: Duration::from_secs(30),
+            gather: GatherLimits { window: Duration::from_millis(15), above: 4_000 },
             backlog_bytes: 128 << 20,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use crate::http::webhook::{self, Webhooks};
 use crate::http::{Http, HttpOptions};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
+use crate::name::RoomName;
 use crate::room::Shared;
 use crate::room::compactor::Compactor;
 use crate::room::registry::Rooms;
@@ -31,12 +32,17 @@ use crate::store::sqlite::SqliteStore;
 /// How often idle rooms are looked for.
 const TICK: Duration = Duration::from_secs(1);
 
+/// The file of webhooks that wait for the next start, in the folder of the store.
+const LEFT_HOOKS: &str = "webhooks.json";
+
 /// A running server.
 pub struct Server {
     address: SocketAddr,
     rooms: Arc<Rooms>,
     http: Arc<Http>,
     hooks: Option<Arc<Webhooks>>,
+    /// Where webhooks that could not be delivered are kept for the next start.
+    left_hooks: Option<PathBuf>,
     stop: watch::Sender<bool>,
     tasks: Vec<JoinHandle<()>>,
     drain: Duration,
@@ -48,12 +54,14 @@ impl Server {
     /// # Errors
     /// When a setting is not right, the store does not open, or the address cannot be listened on; in words.
     pub async fn start(config: Config) -> Result<Self, String> {
+        let mut config = config;
         let mut documents = "in memory only".to_owned();
         let store: Arc<dyn Store> = if config.memory.unwrap_or_default() {
             Arc::new(MemoryStore::new())
         } else {
             let folder = config.data_dir();
             documents = std::path::absolute(&folder).unwrap_or(folder).display().to_string();
+            config.data_dir = Some(config.data_dir());
             let (folder, durability) = (config.data_dir(), config.durability.unwrap_or_default());
             let bound = config.max_store;
             let open = move || SqliteStore::open_bounded(&folder, durability, bound);
@@ -98,9 +106,14 @@ impl Server {
                 Some(Webhooks::new(options, Arc::clone(&metrics))?)
             }
         };
+        let left_hooks = config.data_dir.as_ref().filter(|_| !config.memory.unwrap_or_default());
+        let left_hooks = left_hooks.map(|folder| folder.join(LEFT_HOOKS));
+        if let (Some(hooks), Some(path)) = (&hooks, &left_hooks) {
+            take_webhooks(hooks, path);
+        }
         let compactor =
             Compactor::start(Arc::clone(&store), Arc::clone(&metrics)).map_err(|error| error.to_string())?;
-        let changed: Box<dyn Fn(&crate::name::RoomName) + Send + Sync> = match &hooks {
+        let changed: Box<dyn Fn(&RoomName) + Send + Sync> = match &hooks {
             None => Box::new(|_| {}),
             Some(hooks) => {
                 let hooks = Arc::clone(hooks);
@@ -137,7 +150,7 @@ impl Server {
             tasks.push(tokio::spawn(Arc::clone(hooks).run()));
         }
         tracing::info!(%address, documents, "listening");
-        Ok(Self { address, rooms, http, hooks, stop, tasks, drain: config.drain() })
+        Ok(Self { address, rooms, http, hooks, left_hooks, stop, tasks, drain: config.drain() })
     }
 
     /// Returns the address that it listens on.
@@ -160,13 +173,12 @@ impl Server {
             tracing::error!("not everything could be stored within {:?}", self.drain);
         }
         self.stop.send_replace(true);
-        if let Some(hooks) = &self.hooks
-            && tokio::time::timeout(self.drain, hooks.finish()).await.is_err()
-        {
-            tracing::warn!("webhooks are left behind");
-        }
         for task in self.tasks {
             task.abort();
+        }
+        if let Some(hooks) = &self.hooks {
+            let left = hooks.finish(self.drain).await;
+            keep_webhooks(&left, self.left_hooks.as_deref());
         }
         let shared = Arc::clone(self.rooms.shared());
         let closed = tokio::task::spawn_blocking(move || {
@@ -176,6 +188,42 @@ impl Server {
         let closed = closed.await.is_ok();
         tracing::info!("the end");
         drained && closed
+    }
+}
+
+/// Says of which documents nobody was told, and keeps their names for the next start.
+fn keep_webhooks(left: &[RoomName], path: Option<&Path>) {
+    if left.is_empty() {
+        if let Some(path) = path {
+            // Mostly there is none.
+            let _ = std::fs::remove_file(path);
+        }
+        return;
+    }
+    let names: Vec<&str> = left.iter().map(RoomName::as_str).collect();
+    let kept = path.map(|path| {
+        // Through a file of another name: a crash leaves the old one or the new one.
+        let part = path.with_extension("part");
+        std::fs::write(&part, serde_json::json!(names).to_string()).and_then(|()| std::fs::rename(&part, path))
+    });
+    let shown = names.iter().take(100).copied().collect::<Vec<_>>().join(", ");
+    match kept {
+        Some(Ok(())) => {
+            tracing::warn!(count = names.len(), documents = shown, "webhooks wait for the next start");
+        }
+        Some(Err(error)) => {
+            tracing::error!(count = names.len(), documents = shown, %error, "webhooks are lost");
+        }
+        None => tracing::error!(count = names.len(), documents = shown, "webhooks are lost"),
+    }
+}
+
+/// Takes up what the last run could not deliver. The file stays until the end: a crash reports them again.
+fn take_webhooks(hooks: &Webhooks, path: &Path) {
+    let Ok(text) = std::fs::read_to_string(path) else { return };
+    match serde_json::from_str::<Vec<String>>(&text) {
+        Ok(names) => names.iter().filter_map(|name| RoomName::new(name).ok()).for_each(|name| hooks.changed(&name)),
+        Err(error) => tracing::error!(file = %path.display(), %error, "webhooks that were kept cannot be read"),
     }
 }
 

@@ -354,6 +354,39 @@ async fn webhooks() {
     assert!(tokio::time::timeout(common::PATIENCE, hooks.recv()).await.unwrap().is_some());
 }
 
+/// The receiver is down when the server ends: what it was not told it hears after the next start.
+#[tokio::test(flavor = "multi_thread")]
+async fn webhooks_outlive_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = |url: String, debounce| Config {
+        webhook_url: Some(url),
+        webhook_debounce: Some(debounce),
+        data_dir: Some(folder.path().to_owned()),
+        ..settings()
+    };
+    let (down, mut refused) = receiver(vec![500; 100]).await;
+    let server = Server::start(config(down, 20)).await.unwrap();
+    let mut tried = Client::join(&server, "tried-in-vain").await;
+    tried.type_text("x").await;
+    assert!(tokio::time::timeout(common::PATIENCE, refused.recv()).await.unwrap().is_some());
+    let mut late = Client::join(&server, "at-the-end").await;
+    late.type_text("x").await;
+    eventually("the edits are there", || server.rooms().shared().metrics.updates.get() == 2).await;
+    assert!(server.stop().await);
+    let (up, mut hooks) = receiver(Vec::new()).await;
+    let server = Server::start(config(up, 20)).await.unwrap();
+    let mut told = Vec::new();
+    for _ in 0..2 {
+        let hook = tokio::time::timeout(common::PATIENCE, hooks.recv()).await.unwrap().unwrap();
+        let body: Value = serde_json::from_str(hook.split_once("\r\n\r\n").unwrap().1).unwrap();
+        told.push(body["document"].as_str().unwrap().to_owned());
+    }
+    told.sort();
+    assert_eq!(told, ["at-the-end", "tried-in-vain"]);
+    assert!(server.stop().await);
+    assert!(!folder.path().join("webhooks.json").exists(), "all are told");
+}
+
 /// With a certificate everything is encrypted: documents, pages, the API; who speaks plainly is not answered.
 #[tokio::test(flavor = "multi_thread")]
 async fn tls() {

@@ -183,7 +183,9 @@ impl Inside {
     fn message(&mut self, peer: &Peer, message: Message<'_>) -> Result<(), Close> {
         match message {
             Message::Step1(state_vector) => {
-                let answer = self.room.step2(&self.prefix, state_vector).map_err(|error| refused(&error))?;
+                let answer = heavy(self.room.stored_bytes(), || self.room.step2(&self.prefix, state_vector));
+                let (answer, took) = answer.map_err(|error| refused(&error))?;
+                peer.owes(took);
                 peer.outbox.push(answer);
                 // The client counts one acknowledgement for its step 1: that of the step 2 it answers this with.
                 peer.outbox.push(self.room.step1(&self.prefix));

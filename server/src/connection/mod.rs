@@ -8,45 +8,49 @@
 
 pub mod gate;
 mod hocuspocus;
+pub mod pipe;
 mod ywebsocket;
 
 use std::future::poll_fn;
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Sleep, sleep_until, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::{Error as WsError, ProtocolError};
-use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
-use tokio_tungstenite::tungstenite::protocol::frame::{CloseFrame, Frame};
+use tokio_tungstenite::tungstenite::protocol::frame::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::{Message as WsMessage, Role, WebSocketConfig};
 
 use self::gate::{Allowance, Gate};
 use self::hocuspocus::Hocuspocus;
+use self::pipe::Transport;
 use self::ywebsocket::YWebsocket;
 use crate::auth::{Access, Auth, Denied, Request};
 use crate::metrics::{CloseLabel, Metrics};
 use crate::name::{BadName, RoomName};
 use crate::room::document::Refused;
-use crate::room::outbox::{Out, Outbox, Slot};
+use crate::room::outbox::{Outbox, Progress, Slot, Wrote};
 use crate::room::registry::Rooms;
 use crate::wire;
 use crate::wire::close::Close;
 
-/// A message above this goes out in fragments, so that the buffer of a connection never holds a whole document.
-const FRAGMENT: usize = 64 << 10;
 /// Buffers of a connection; the default of 128 KiB each would be most of its memory.
 const BUFFER: usize = 4 << 10;
 /// Updates above this are worked on while other tasks move to other threads.
 const HEAVY: usize = 256 << 10;
 /// A client that was told why it may not enter gets so long to read it (y-websocket shows only what came before).
 const DENIAL: Duration = Duration::from_millis(500);
+/// A diff that took less than this is free: a join does not wait for it.
+const FREE: Duration = Duration::from_millis(2);
+/// Who had a room work for longer is not read for so many times as long: one peer has a tenth of a room's time at most.
+const SHARE: u32 = 9;
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// How long a closing handshake may take.
 const GOODBYE: Duration = Duration::from_secs(1);
 
@@ -82,6 +86,15 @@ struct Peer {
     outbox: Arc<Outbox>,
     opening: Opening,
     allowance: Arc<Allowance>,
+    /// Microseconds for which it had its rooms work out diffs since it was last read.
+    debt: AtomicU64,
+}
+
+impl Peer {
+    /// Takes note of work that a question made.
+    fn owes(&self, took: Duration) {
+        self.debt.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
 }
 
 impl Peer {
@@ -112,7 +125,8 @@ struct Connection<S> {
     dialect: Dialect,
     opened: Instant,
     last_in: Instant,
-    last_out: Instant,
+    /// When a keep-alive last went out; what else did, the outbox knows.
+    last_ping: Instant,
     /// Wakes for what is due. Deadlines move on with each message, the timer only when it fires: setting it anew for each would
     /// cost more than the message.
     timer: Pin<Box<Sleep>>,
@@ -123,7 +137,7 @@ struct Connection<S> {
 }
 
 /// Serves a connection until it ends.
-pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(stream: S, context: Arc<Context>, opening: Opening) {
+pub async fn serve<S: Transport>(stream: S, context: Arc<Context>, opening: Opening) {
     let limits = &context.rooms.shared().limits;
     let config = WebSocketConfig::default()
         .read_buffer_size(BUFFER)
@@ -131,17 +145,20 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(stream: S, context: Arc<Co
         .max_message_size(Some(limits.message_bytes))
         .max_frame_size(Some(limits.message_bytes));
     let allowance = Arc::new(Allowance::new(limits.unauthenticated_bytes));
-    let gate = Gate::new(stream, Arc::clone(&allowance));
-    let socket = WebSocketStream::from_raw_socket(gate, Role::Server, Some(config)).await;
     let outbox = Arc::new(Outbox::new(limits.outbox_bytes));
+    if let Some(sink) = stream.sink() {
+        outbox.open(sink);
+    }
+    let gate = Gate::new(stream, Arc::clone(&allowance), Arc::clone(&outbox));
+    let socket = WebSocketStream::from_raw_socket(gate, Role::Server, Some(config)).await;
     let now = Instant::now();
     let connection = Connection {
         socket,
-        peer: Peer { context, outbox, opening, allowance },
+        peer: Peer { context, outbox, opening, allowance, debt: AtomicU64::new(0) },
         dialect: Dialect::Undecided,
         opened: now,
         last_in: now,
-        last_out: now,
+        last_ping: now,
         timer: Box::pin(sleep_until(now.into())),
         armed: now,
         credit: (0.0, now),
@@ -164,7 +181,7 @@ impl From<Close> for End {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+impl<S: Transport> Connection<S> {
     async fn run(mut self) {
         if let Some((close, reason)) = self.peer.opening.refused {
             self.deny(close, reason).await;
@@ -178,9 +195,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         // Leave before saying goodbye: others see it at once.
         self.dialect = Dialect::Undecided;
         if let End::Close(close) = end {
-            let close = self.peer.outbox.take().1.unwrap_or(close);
+            let close = self.peer.outbox.end().unwrap_or(close);
             self.goodbye(close).await;
         }
+        self.peer.outbox.end();
     }
 
     /// Writes what waits, then takes one message, or wakes for something else.
@@ -257,25 +275,58 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Writes all that waits in the outbox, and does what it asks for.
     async fn flush(&mut self) -> Result<(), End> {
+        let mut wrote_any = false;
         loop {
-            let (queue, close) = self.peer.outbox.take();
-            if queue.is_empty() {
-                return close.map_or(Ok(()), |close| Err(close.into()));
-            }
-            for out in queue {
-                match out {
-                    Out::Frame(frame) | Out::Update(_, frame, _) | Out::Presence(_, frame) => {
-                        self.write(frame).await?;
+            let (wrote, progress) = self.write_outbox().await?;
+            wrote_any |= wrote.bytes > 0;
+            let metrics = self.peer.context.metrics();
+            metrics.messages_out.inc_by(wrote.messages);
+            metrics.bytes_out.inc_by(wrote.bytes);
+            match progress {
+                Progress::Done(close) => {
+                    if wrote_any {
+                        self.flush_stream().await?;
                     }
-                    Out::CatchUp(slot) => {
-                        for frame in self.catch_up(slot)? {
-                            self.write(frame).await?;
-                        }
-                    }
+                    return close.map_or(Ok(()), |close| Err(close.into()));
                 }
+                Progress::Blocked => {}
+                Progress::Foreign => self.bounded_flush().await?,
+                Progress::CatchUp(slot) => self.peer.outbox.caught_up(self.catch_up(slot)?),
             }
-            self.bounded_flush().await?;
-            self.last_out = Instant::now();
+        }
+    }
+
+    /// Writes until the socket takes no more, at least something: within the time that a write may make no progress, which
+    /// is short when we are to close.
+    async fn write_outbox(&mut self) -> Result<(Wrote, Progress), End> {
+        let mut closing = false;
+        loop {
+            let stall = self.peer.context.rooms.shared().limits.write_stall;
+            let bound = if closing { GOODBYE.min(stall) } else { stall };
+            let began = Instant::now();
+            let (outbox, gate) = (&self.peer.outbox, self.socket.get_mut());
+            let write = poll_fn(|context| match gate.poll_outbox(context) {
+                Poll::Ready(done) => Poll::Ready(Some(done)),
+                Poll::Pending if !closing && outbox.is_closing(context) => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            });
+            match within(bound, write).await {
+                Some(Some((wrote, progress))) => return Ok((wrote, progress.map_err(|_| End::Gone)?)),
+                Some(None) => closing = true,
+                // A broadcast made progress meanwhile.
+                None if outbox.last_write() > began => {}
+                None => return Err(Close::TryAgain.into()),
+            }
+        }
+    }
+
+    async fn flush_stream(&mut self) -> Result<(), End> {
+        let bound = self.peer.context.rooms.shared().limits.write_stall;
+        let gate = self.socket.get_mut();
+        match within(bound, poll_fn(|context| gate.poll_flush_stream(context))).await {
+            Some(Ok(())) => Ok(()),
+            Some(Err(_)) => Err(End::Gone),
+            None => Err(Close::TryAgain.into()),
         }
     }
 
@@ -285,25 +336,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             Dialect::YWebsocket(dialect) => dialect.catch_up(),
             Dialect::Hocuspocus(dialect) => dialect.catch_up(slot),
         }
-    }
-
-    async fn write(&mut self, frame: Bytes) -> Result<(), End> {
-        let metrics = self.peer.context.metrics();
-        metrics.messages_out.inc();
-        metrics.bytes_out.inc_by(frame.len() as u64);
-        if frame.len() <= FRAGMENT {
-            return self.bounded_feed(WsMessage::Binary(frame)).await;
-        }
-        let mut rest = frame;
-        let mut kind = Data::Binary;
-        while !rest.is_empty() {
-            let part = rest.split_to(FRAGMENT.min(rest.len()));
-            let fragment = Frame::message(part, OpCode::Data(kind), rest.is_empty());
-            self.bounded_feed(WsMessage::Frame(fragment)).await?;
-            self.bounded_flush().await?;
-            kind = Data::Continue;
-        }
-        Ok(())
     }
 
     async fn bounded_feed(&mut self, message: WsMessage) -> Result<(), End> {
@@ -346,6 +378,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 pause = Some(Duration::from_secs_f64((-self.credit.0 / rate).min(5.0)));
             }
         }
+        let debt = Duration::from_micros(self.peer.debt.swap(0, Ordering::Relaxed));
+        if debt > FREE {
+            pause = pause.max(Some((debt * SHARE).min(LONGEST_PAUSE)));
+        }
         if shared.store.backlog() > shared.limits.backlog_bytes {
             pause = pause.max(Some(Duration::from_millis(20)));
         }
@@ -356,7 +392,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     /// When something has to be done even if nothing comes.
     fn deadline(&self, now: Instant) -> Instant {
         let limits = &self.peer.context.rooms.shared().limits;
-        let mut deadline = (self.last_out + limits.keep_alive).min(self.last_in + limits.silence);
+        let mut deadline = (self.last_out() + limits.keep_alive).min(self.last_in + limits.silence);
         if let Some(until) = self.paused_until {
             deadline = deadline.min(until);
         }
@@ -382,21 +418,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if now >= self.last_in + limits.silence {
             return Err(End::Gone);
         }
-        if now >= self.last_out + limits.keep_alive {
+        if now >= self.last_out() + limits.keep_alive {
             let frame = match &self.dialect {
                 Dialect::Undecided => None,
                 Dialect::YWebsocket(_) => Some(wire::KEEP_ALIVE),
                 Dialect::Hocuspocus(_) => Some(wire::APP_PING),
             };
             if let Some(frame) = frame {
-                self.write(Bytes::from_static(frame)).await?;
+                self.peer.outbox.push(Bytes::from_static(frame));
+                self.flush().await?;
             }
             // A half-open peer does not answer this.
             self.bounded_feed(WsMessage::Ping(Bytes::new())).await?;
             self.bounded_flush().await?;
-            self.last_out = now;
+            self.last_ping = now;
         }
         Ok(())
+    }
+
+    fn last_out(&self) -> Instant {
+        self.last_ping.max(self.peer.outbox.last_write())
     }
 
     fn is_admitted(&self) -> bool {
@@ -417,8 +458,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Says no in words that old clients understand, lets them read it, and closes with a code for new ones.
     async fn deny(&mut self, close: Close, reason: &str) {
-        let said = self.write(wire::denied(reason)).await.is_ok() && self.bounded_flush().await.is_ok();
-        if said {
+        self.peer.outbox.push(wire::denied(reason));
+        if self.flush().await.is_ok() {
             tokio::time::sleep(DENIAL).await;
             self.goodbye(close).await;
         }

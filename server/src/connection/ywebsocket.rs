@@ -51,7 +51,9 @@ impl YWebsocket {
     pub(super) fn message(&mut self, peer: &Peer, frame: &[u8]) -> Result<(), Close> {
         match wire::read(frame).map_err(|_| Close::Malformed)? {
             Message::Step1(state_vector) => {
-                let answer = self.room.step2(&[], state_vector).map_err(|error| refused(&error))?;
+                let answer = heavy(self.room.stored_bytes(), || self.room.step2(&[], state_vector));
+                let (answer, took) = answer.map_err(|error| refused(&error))?;
+                peer.owes(took);
                 peer.outbox.push(answer);
             }
             Message::Step2(update) => {

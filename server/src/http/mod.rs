@@ -30,6 +30,7 @@ use tower::ServiceExt;
 use self::door::{Door, Pass};
 use self::stream::Stream;
 use crate::connection::Context;
+use crate::connection::pipe::Pipe;
 
 /// A request head must come within this time, and a TLS handshake too: idle sockets that say nothing are no connections.
 const HEAD_TIME: Duration = Duration::from_secs(10);
@@ -111,7 +112,7 @@ impl Http {
         // Small frames go out at once; without it they wait for the acknowledgement of the one before.
         let _ = socket.set_nodelay(true);
         let stream = match &self.options.tls {
-            None => Stream::Plain(socket),
+            None => Stream::Plain(Pipe::new(socket)),
             Some(tls) => match tokio::time::timeout(HEAD_TIME, tls.accept(socket)).await {
                 Ok(Ok(stream)) => Stream::Tls(Box::new(stream)),
                 Ok(Err(error)) => return tracing::debug!(%address, %error, "no TLS handshake"),

@@ -3,9 +3,10 @@
 //! A change is reported when a document was quiet for [`Options::debounce`], and at the latest after `LONGEST` of
 //! going on. The body is JSON: `{"event":"change","document":…,"at":…}`; the header `x-yatta-signature` is
 //! `sha256=` and the HMAC of the body with the shared secret, in hexadecimal. Hooks tell that something changed, not what: the
-//! receiver asks the API. What is not delivered after all tries is counted and logged; nothing of it is kept over a restart.
+//! receiver asks the API. What is not delivered after all tries is counted and logged. What waits when the server ends is tried
+//! once more, within the time that the end may take; what then is left is logged, and handed back to be kept for the next start.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,7 @@ use hmac::{Hmac, Mac};
 use parking_lot::Mutex;
 use sha2::Sha256;
 use tokio::sync::{Notify, Semaphore};
+use tokio::task::JoinSet;
 
 use crate::metrics::Metrics;
 use crate::name::RoomName;
@@ -52,6 +54,8 @@ pub struct Webhooks {
     options: Options,
     client: reqwest::Client,
     changes: Mutex<HashMap<RoomName, Change>>,
+    /// Reports that are on their way or wait for their next try, and how many of each.
+    underway: Mutex<HashMap<RoomName, usize>>,
     wake: Notify,
     metrics: Arc<Metrics>,
 }
@@ -76,7 +80,7 @@ impl Webhooks {
     pub fn new(options: Options, metrics: Arc<Metrics>) -> Result<Arc<Self>, String> {
         let client =
             reqwest::Client::builder().timeout(PATIENCE).build().map_err(|error| error.to_string())?;
-        Ok(Arc::new(Self { options, client, changes: Mutex::default(), wake: Notify::new(), metrics }))
+        Ok(Arc::new(Self { options, client, changes: Mutex::default(), underway: Mutex::default(), wake: Notify::new(), metrics }))
     }
 
     /// Takes note of a change. Cost O(1).
@@ -105,6 +109,7 @@ impl Webhooks {
                 || now.duration_since(change.last) >= self.options.debounce
                 || now.duration_since(change.first) >= LONGEST;
             if ripe {
+                self.count_underway(name, true);
                 due.push(name.clone());
             }
             !ripe
@@ -125,38 +130,64 @@ impl Webhooks {
                 let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
                 let hooks = Arc::clone(&self);
                 tokio::spawn(async move {
-                    hooks.deliver(&name, TRIES).await;
+                    hooks.deliver(&name).await;
+                    hooks.count_underway(&name, false);
                     drop(place);
                 });
             }
         }
     }
 
-    /// Reports all that waits, once each: the server ends.
-    pub async fn finish(&self) {
-        for name in self.due(true) {
-            self.deliver(&name, 1).await;
+    /// Reports all that waits or was tried in vain so far, once each, for so long: the server ends. Returns what is left, in
+    /// the order of names.
+    pub async fn finish(self: &Arc<Self>, bound: Duration) -> Vec<RoomName> {
+        let mut left: BTreeSet<RoomName> = self.due(true).into_iter().collect();
+        left.extend(self.underway.lock().keys().cloned());
+        let end = tokio::time::Instant::now() + bound;
+        let places = Arc::new(Semaphore::new(AT_ONCE));
+        let mut tries = JoinSet::new();
+        for name in left.iter().cloned() {
+            let (hooks, places) = (Arc::clone(self), Arc::clone(&places));
+            tries.spawn(async move {
+                let _place = places.acquire_owned().await;
+                let done = hooks.attempt(&name, &hooks.body(&name)).await;
+                done.map(|()| name)
+            });
         }
+        while let Ok(Some(done)) = tokio::time::timeout_at(end, tries.join_next()).await {
+            if let Ok(Ok(name)) = done {
+                left.remove(&name);
+            }
+        }
+        left.into_iter().collect()
     }
 
-    async fn deliver(&self, name: &RoomName, tries: u32) {
-        let body = serde_json::json!({ "event": "change", "document": name.as_str(), "at": unix_time() })
-            .to_string();
+    fn body(&self, name: &RoomName) -> String {
+        serde_json::json!({ "event": "change", "document": name.as_str(), "at": unix_time() }).to_string()
+    }
+
+    /// Sends one report.
+    async fn attempt(&self, name: &RoomName, body: &str) -> Result<(), reqwest::Error> {
+        let mut request = self
+            .client
+            .post(&self.options.url)
+            .header("content-type", "application/json")
+            .body(body.to_owned());
+        if let Some(secret) = &self.options.secret {
+            request = request.header("x-yatta-signature", signature(secret, body.as_bytes()));
+        }
+        request.send().await.and_then(reqwest::Response::error_for_status)?;
+        tracing::debug!(room = %name, "a webhook was delivered");
+        self.metrics.webhooks.inc();
+        Ok(())
+    }
+
+    async fn deliver(&self, name: &RoomName) {
+        let body = self.body(name);
         let mut wait = FIRST_WAIT;
-        for left in (0..tries).rev() {
-            let mut request = self
-                .client
-                .post(&self.options.url)
-                .header("content-type", "application/json")
-                .body(body.clone());
-            if let Some(secret) = &self.options.secret {
-                request = request.header("x-yatta-signature", signature(secret, body.as_bytes()));
-            }
-            match request.send().await.and_then(reqwest::Response::error_for_status) {
-                Ok(_) => {
-                    self.metrics.webhooks.inc();
-                    return;
-                }
+        for left in (0..TRIES).rev() {
+            match self.attempt(name, &body).await {
+                Ok(()) => return,
                 Err(error) if left == 0 => {
                     self.metrics.webhook_errors.inc();
                     tracing::warn!(room = %name, %error, "a webhook was given up");
@@ -168,6 +199,16 @@ impl Webhooks {
                     wait *= 2;
                 }
             }
+        }
+    }
+
+    /// Takes note that a report is on its way (or is not any more).
+    fn count_underway(&self, name: &RoomName, more: bool) {
+        let mut underway = self.underway.lock();
+        let count = underway.entry(name.clone()).or_default();
+        *count = if more { *count + 1 } else { count.saturating_sub(1) };
+        if *count == 0 {
+            underway.remove(name);
         }
     }
 }

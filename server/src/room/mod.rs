@@ -11,13 +11,15 @@
 
 pub mod compactor;
 pub mod document;
+mod fanout;
+pub mod gather;
 pub mod outbox;
 pub mod presence;
 pub mod registry;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use indexmap::IndexMap;
@@ -25,8 +27,10 @@ use parking_lot::Mutex;
 use yatta::StateVector;
 
 use self::compactor::Compactor;
-use self::document::{Document, Refused, lower};
-use self::outbox::{Out, Outbox, Slot};
+use self::document::{Document, Refused};
+use self::fanout::Fanout;
+use self::gather::Gather;
+use self::outbox::{Outbox, Slot};
 use self::presence::{PeerId, Presence, PresenceLimits, TooMuch};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
@@ -71,6 +75,7 @@ struct State {
     presence: Presence,
     peers: IndexMap<PeerId, Peer>,
     next_peer: PeerId,
+    gather: Gather,
     /// The full state as a frame without a prefix, and the state it was made of.
     full: Option<(Bytes, Bytes)>,
     log_updates: usize,
@@ -127,6 +132,7 @@ impl Room {
                 presence: Presence::default(),
                 peers: IndexMap::new(),
                 next_peer: 1,
+                gather: Gather::default(),
                 full: None,
                 log_updates,
                 log_bytes: total - loaded.snapshot_bytes,
@@ -182,11 +188,14 @@ impl Room {
 
     /// Lets a peer go, and those it spoke for.
     pub fn leave(&self, peer: PeerId) {
+        let mut fanout = Fanout::default();
         let mut state = self.state.lock();
         state.peers.swap_remove(&peer);
         if let Some(gone) = state.presence.leave(peer, Instant::now()) {
-            state.send_presence(&gone);
+            state.send_presence(&gone, &self.shared.metrics, &mut fanout);
         }
+        drop(state);
+        fanout.go(&self.shared.metrics);
     }
 
     /// Returns our state vector as a frame.
@@ -194,26 +203,22 @@ impl Room {
         wire::step1(prefix, &self.state.lock().document.state_vector())
     }
 
-    /// Answers a peer's state vector.
+    /// Answers a peer's state vector. Returns also how long that kept the room.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn step2(&self, prefix: &[u8], state_vector: &[u8]) -> Result<Bytes, Refused> {
+    pub fn step2(&self, prefix: &[u8], state_vector: &[u8]) -> Result<(Bytes, Duration), Refused> {
         let mut state = self.state.lock();
+        let began = Instant::now();
         let diff = state.document.diff(state_vector)?;
-        if !prefix.is_empty() {
-            return Ok(wire::step2(prefix, &diff));
-        }
-        if let Some((of, frame)) = &state.full
-            && of.as_ptr() == diff.as_ptr()
-        {
-            return Ok(frame.clone());
-        }
-        let frame = wire::step2(prefix, &diff);
-        if state.document.is_full(&diff) {
+        let frame = match &state.full {
+            Some((of, frame)) if prefix.is_empty() && of.as_ptr() == diff.as_ptr() => frame.clone(),
+            _ => wire::step2(prefix, &diff),
+        };
+        if prefix.is_empty() && state.document.is_full(&diff) {
             state.full = Some((diff, frame.clone()));
         }
-        Ok(frame)
+        Ok((frame, began.elapsed()))
     }
 
     /// Takes an update in, stores it and sends it on. Returns whether the document now waits for others.
@@ -249,6 +254,7 @@ impl Room {
         if self.stored_bytes() + update.len() > self.shared.limits.document_bytes {
             return Err(Refused::TooLarge);
         }
+        let mut fanout = Fanout::default();
         let order = self.order.lock();
         let (record, echo, missing) = {
             let mut state = self.state.lock();
@@ -266,7 +272,8 @@ impl Room {
             let echo = applied.effect.as_ref().map(|effect| {
                 self.shared.metrics.updates.inc();
                 state.full = None;
-                state.send_update(from, effect, &self.shared.metrics)
+                self.send_or_gather(&mut state, from, effect, &mut fanout);
+                matches!(receipt, Receipt::Echo(_)).then(|| wire::update(&[], effect))
             });
             if let Some(record) = &applied.record {
                 state.log_updates += 1;
@@ -278,7 +285,43 @@ impl Room {
         };
         self.store(record, echo.flatten(), receipt);
         drop(order);
+        fanout.go(&self.shared.metrics);
         Ok(Some(missing))
+    }
+
+    /// Sends an update at once, or with others if the room is busy.
+    fn send_or_gather(
+        self: &Arc<Self>,
+        state: &mut State,
+        from: Option<PeerId>,
+        effect: &Bytes,
+        fanout: &mut Fanout,
+    ) {
+        let peers = state.peers.len();
+        let busy = state.gather.is_busy(peers, &self.shared.limits.gather, Instant::now());
+        if !(busy && state.gather.update(from, effect) && self.schedule(state)) {
+            state.send_update(from, effect, &self.shared.metrics, fanout);
+        }
+    }
+
+    /// Sees to it that what is gathered goes out at the end of the window; `false` if nobody can.
+    fn schedule(self: &Arc<Self>, state: &mut State) -> bool {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return false };
+        if state.gather.schedule() {
+            let room = Arc::clone(self);
+            runtime.spawn(async move {
+                tokio::time::sleep(room.shared.limits.gather.window).await;
+                room.state.lock().gather.came();
+                room.send_gathered();
+            });
+        }
+        true
+    }
+
+    fn send_gathered(&self) {
+        let mut fanout = Fanout::default();
+        self.state.lock().send_gathered(&self.shared.metrics, &mut fanout);
+        fanout.go(&self.shared.metrics);
     }
 
     /// Appends what is new and hands the receipt out when all is durable (R3).
@@ -342,15 +385,24 @@ impl Room {
     ///
     /// # Errors
     /// When it is beyond the limits.
-    pub fn presence(&self, from: PeerId, entries: &[Entry<'_>]) -> Result<(), TooMuch> {
+    pub fn presence(self: &Arc<Self>, from: PeerId, entries: &[Entry<'_>]) -> Result<(), TooMuch> {
         let limits = PresenceLimits {
             clients_per_peer: self.shared.limits.presence_clients,
             state_bytes: self.shared.limits.presence_bytes,
         };
+        let now = Instant::now();
+        let mut fanout = Fanout::default();
         let mut state = self.state.lock();
-        if let Some(news) = state.presence.apply(from, entries, &limits, Instant::now())? {
-            state.send_presence(&news);
+        if let Some(news) = state.presence.apply(from, entries, &limits, now)? {
+            let peers = state.peers.len();
+            if state.gather.is_busy(peers, &self.shared.limits.gather, now) && self.schedule(&mut state) {
+                state.gather.present(entries.iter().map(|entry| entry.client));
+            } else {
+                state.send_presence(&news, &self.shared.metrics, &mut fanout);
+            }
         }
+        drop(state);
+        fanout.go(&self.shared.metrics);
         Ok(())
     }
 
@@ -361,10 +413,13 @@ impl Room {
 
     /// Takes out who is silent.
     pub fn sweep_presence(&self) {
+        let mut fanout = Fanout::default();
         let mut state = self.state.lock();
         if let Some(gone) = state.presence.sweep(Instant::now()) {
-            state.send_presence(&gone);
+            state.send_presence(&gone, &self.shared.metrics, &mut fanout);
         }
+        drop(state);
+        fanout.go(&self.shared.metrics);
     }
 
     /// Returns the frames that bring a slow peer up to date.
@@ -401,6 +456,7 @@ impl Room {
 
     /// Sends all peers away; what they sent is still stored.
     pub fn dismiss(&self, close: Close) {
+        self.send_gathered();
         for peer in self.state.lock().peers.values() {
             peer.outbox.close(close);
         }
@@ -439,61 +495,5 @@ fn give(receipt: Receipt, echo: Option<Bytes>, result: Result<(), StoreError>) {
         }
         (Receipt::Call(call), result) => call(result),
         (Receipt::None | Receipt::Frame(..) | Receipt::Echo(_), _) => {}
-    }
-}
-
-impl State {
-    /// Sends an update to all but its sender; framed once for all that have no prefix. Returns that frame if it was made
-    /// or the sender needs it.
-    fn send_update(&mut self, from: Option<PeerId>, update: &Bytes, metrics: &Metrics) -> Option<Bytes> {
-        let mut plain: Option<Bytes> = None;
-        let mut late = None;
-        for (id, peer) in &mut self.peers {
-            let sender = Some(*id) == from;
-            if sender && !peer.prefix.is_empty() {
-                continue;
-            }
-            let frame = if peer.prefix.is_empty() {
-                plain.get_or_insert_with(|| wire::update(&[], update)).clone()
-            } else {
-                wire::update(&peer.prefix, update)
-            };
-            if sender || peer.lagging.is_some() {
-                continue;
-            }
-            let payload = frame.len() - update.len();
-            if let Some(missed) = peer.outbox.broadcast(peer.slot, Out::Update(peer.slot, frame, payload)) {
-                metrics.catch_ups.inc();
-                let known = late.get_or_insert_with(|| self.document.known());
-                let mut known = known.clone();
-                for update in missed {
-                    lower(&mut known, &update);
-                }
-                peer.lagging = Some(known);
-            }
-        }
-        plain
-    }
-
-    fn send_presence(&mut self, states: &[u8]) {
-        let mut plain: Option<Bytes> = None;
-        let mut late = None;
-        for peer in self.peers.values_mut() {
-            if peer.lagging.is_some() {
-                continue;
-            }
-            let frame = if peer.prefix.is_empty() {
-                plain.get_or_insert_with(|| wire::awareness(&[], states)).clone()
-            } else {
-                wire::awareness(&peer.prefix, states)
-            };
-            if let Some(missed) = peer.outbox.broadcast(peer.slot, Out::Presence(peer.slot, frame)) {
-                let mut known = late.get_or_insert_with(|| self.document.known()).clone();
-                for update in missed {
-                    lower(&mut known, &update);
-                }
-                peer.lagging = Some(known);
-            }
-        }
     }
 }

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use crate::wire::presence::{Entry, write};
 
@@ -140,6 +140,17 @@ impl Presence {
             })
             .collect();
         (!entries.is_empty()).then(|| write(entries.into_iter()))
+    }
+
+    /// Returns the payload with these clients as they are now, gone or not.
+    pub fn of(&self, clients: &IndexSet<u64>) -> Vec<u8> {
+        let known: Vec<(u64, &Client)> =
+            clients.iter().filter_map(|id| Some((*id, self.clients.get(id)?))).collect();
+        write(known.into_iter().map(|(client, of)| Entry {
+            client,
+            clock: of.clock,
+            state: of.state.as_deref().unwrap_or("null"),
+        }))
     }
 
     /// Takes out those that only this peer spoke for; returns the payload for the others.

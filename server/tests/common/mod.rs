@@ -162,7 +162,7 @@ impl Client {
         }
     }
 
-    fn apply(&self, update: &[u8]) {
+    pub fn apply(&self, update: &[u8]) {
         self.doc.transact_mut().apply_update(Update::decode_v1(update).unwrap()).unwrap();
     }
 

@@ -10,7 +10,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
@@ -38,8 +38,9 @@ pub struct SqliteStore {
     commands: Sender<Command>,
     backlog: Arc<AtomicUsize>,
     writer: Mutex<Option<JoinHandle<()>>>,
-    /// Holds the lock on the folder while the store lives.
-    _lock: Mutex<Connection>,
+    /// Holds the lock on the folder until the store is closed.
+    lock: Mutex<Option<Connection>>,
+    closed: AtomicBool,
 }
 
 /// The head of a document as a reader finds it.
@@ -91,7 +92,8 @@ impl SqliteStore {
             commands,
             backlog,
             writer: Mutex::new(Some(writer)),
-            _lock: Mutex::new(lock),
+            lock: Mutex::new(Some(lock)),
+            closed: AtomicBool::new(false),
         })
     }
 
@@ -102,7 +104,7 @@ impl SqliteStore {
         f: impl FnOnce(&Transaction<'_>, Option<(Head, Vec<Row>)>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let pooled = self.readers.lock().pop();
-        let mut connection = pooled.map_or_else(|| schema::open_reader(&self.path), Ok)?;
+        let mut connection = pooled.map_or_else(|| self.open_reader(), Ok)?;
         let result = {
             let index = self.index.read();
             let transaction = connection.transaction()?;
@@ -116,10 +118,18 @@ impl SqliteStore {
             f(&transaction, found)
         };
         let mut readers = self.readers.lock();
-        if readers.len() < READERS {
+        if readers.len() < READERS && !self.closed.load(Ordering::Acquire) {
             readers.push(connection);
         }
         result
+    }
+
+    /// Somebody else may own the folder after the store is closed: then nothing of it is read.
+    fn open_reader(&self) -> Result<Connection, StoreError> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(StoreError::Closed);
+        }
+        schema::open_reader(&self.path)
     }
 
     /// Has the writer do something and waits for it.
@@ -288,7 +298,7 @@ impl Store for SqliteStore {
     fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<DocumentInfo>, StoreError> {
         let after = after.unwrap_or_default().to_owned();
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let connection = schema::open_reader(&self.path)?;
+        let connection = self.open_reader()?;
         let index = self.index.read();
         let mut statement = connection
             .prepare("SELECT id, name, snapshot_bytes FROM docs WHERE name > ?1 ORDER BY name LIMIT ?2")?;
@@ -368,6 +378,10 @@ impl Store for SqliteStore {
         if writer.join().is_err() {
             tracing::error!("the thread that writes the store ended by a panic");
         }
+        // Now, not when the last who knows the store is gone: a peer that does not read may hold it for a while.
+        self.closed.store(true, Ordering::Release);
+        self.readers.lock().clear();
+        *self.lock.lock() = None;
     }
 }
 
