@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks that the docs of public functions say what their numbers count: a parameter or a result that is an index, a
 length, an offset or a clock needs a word that names its unit (bytes, UTF-16 units, elements, …).
+And that docs/SERVER.md names a test that exists for each promise of its table.
 
-Usage: check-docs.py              check src/ and encoding/src/
+Usage: check-docs.py              check src/, encoding/src/ and docs/SERVER.md
        check-docs.py --self-test  check that the checker finds what it should
 """
 
@@ -70,6 +71,54 @@ def check(root, sources):
                 yield f"{file.relative_to(root).as_posix()}:{line}: {what}"
 
 
+def test_file(root, name):
+    """The file that a name like `sync` or `serve/crashes` stands for."""
+    if name == "client":
+        return root / "client/tests/sync.rs"
+    return root / ("tools/tests" if name.startswith("serve/") else "server/tests") / f"{name}.rs"
+
+
+def promises(root, text):
+    """What is wrong with the table of promises: a row without a test, or a test that does not exist or is none."""
+    begin = text.find("| Others' users report |")
+    if begin < 0:
+        yield "docs/SERVER.md has no table of promises"
+        return
+    rows = text[begin:].split("\n\n")[0].strip().split("\n")[2:]
+    if not rows:
+        yield "the table of promises is empty"
+    for row in rows:
+        cells = row.strip().strip("|").split("|")
+        tests = re.findall(r"`([\w/]+)::(\w+)`", cells[-1])
+        if len(cells) != 3 or not tests:
+            yield f"docs/SERVER.md: no test in: {row}"
+        for file, test in tests:
+            path = test_file(root, file)
+            code = path.read_text(encoding="utf-8") if path.exists() else ""
+            attribute = r"#\[(?:tokio::)?test[^\]]*\]\n(?:\s*#\[[^\n]*\]\n)*\s*(?:async )?fn "
+            if not re.search(attribute + re.escape(test) + r"\(", code):
+                yield f"docs/SERVER.md: there is no test {file}::{test}"
+
+
+def self_test_promises():
+    table = "| Others' users report | Here | Tests |\n|---|---|---|\n{}\n\nrest"
+    cases = [
+        ("", 1),
+        (table.format("| a | b | `sync::limits` |"), 0),
+        (table.format("| a | b | `sync::limits`, `serve/crashes::round` |"), 1),
+        (table.format("| a | b | `sync::no_such_test` |"), 1),
+        (table.format("| a | b | nothing |\n| a | b | `nowhere::limits` |"), 2),
+    ]
+    root = Path(__file__).resolve().parent.parent
+    failed = 0
+    for text, count in cases:
+        found = list(promises(root, text))
+        if len(found) != count:
+            failed += 1
+            print(f"self-test: {text!r} should bring {count} complaints, brings {found}")
+    return failed
+
+
 def self_test():
     cases = [
         ("/// Cuts.\npub fn cut(at: u32, len: u32) {}\n", 1),
@@ -91,11 +140,15 @@ def self_test():
 
 def main():
     if sys.argv[1:] == ["--self-test"]:
-        return 1 if self_test() else 0
-    wrong = list(check(Path(__file__).resolve().parent.parent, ["src", "encoding/src"]))
+        return 1 if self_test() + self_test_promises() else 0
+    root = Path(__file__).resolve().parent.parent
+    wrong = list(check(root, ["src", "encoding/src"]))
     print(*wrong, sep="\n", end="\n" if wrong else "")
     print(f"docs: {len(wrong)} numbers without a unit" if wrong else "docs: every index and length has its unit")
-    return 1 if wrong else 0
+    broken = list(promises(root, (root / "docs/SERVER.md").read_text(encoding="utf-8")))
+    print(*broken, sep="\n", end="\n" if broken else "")
+    print(f"docs: {len(broken)} promises without a test" if broken else "docs: every promise of the server has its tests")
+    return 1 if wrong or broken else 0
 
 
 if __name__ == "__main__":

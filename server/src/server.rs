@@ -204,7 +204,8 @@ fn keep_webhooks(left: &[RoomName], path: Option<&Path>) {
     let kept = path.map(|path| {
         // Through a file of another name: a crash leaves the old one or the new one.
         let part = path.with_extension("part");
-        std::fs::write(&part, serde_json::json!(names).to_string()).and_then(|()| std::fs::rename(&part, path))
+        std::fs::write(&part, serde_json::json!(names).to_string())
+            .and_then(|()| std::fs::rename(&part, path))
     });
     let shown = names.iter().take(100).copied().collect::<Vec<_>>().join(", ");
     match kept {
@@ -222,8 +223,12 @@ fn keep_webhooks(left: &[RoomName], path: Option<&Path>) {
 fn take_webhooks(hooks: &Webhooks, path: &Path) {
     let Ok(text) = std::fs::read_to_string(path) else { return };
     match serde_json::from_str::<Vec<String>>(&text) {
-        Ok(names) => names.iter().filter_map(|name| RoomName::new(name).ok()).for_each(|name| hooks.changed(&name)),
-        Err(error) => tracing::error!(file = %path.display(), %error, "webhooks that were kept cannot be read"),
+        Ok(names) => {
+            names.iter().filter_map(|name| RoomName::new(name).ok()).for_each(|name| hooks.changed(&name))
+        }
+        Err(error) => {
+            tracing::error!(file = %path.display(), %error, "webhooks that were kept cannot be read")
+        }
     }
 }
 

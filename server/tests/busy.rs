@@ -51,14 +51,18 @@ async fn a_busy_room_sends_at_once_what_came_within_a_window() {
     let begun = Instant::now();
     let (mut updates, mut shown) = (0, Vec::new());
     while begun.elapsed() < Duration::from_millis(900) {
-        let Some(Came::Frame(frame)) = reader.raw.next_within(Duration::from_millis(100)).await else { continue };
+        let Some(Came::Frame(frame)) = reader.raw.next_within(Duration::from_millis(100)).await else {
+            continue;
+        };
         match wire::read(&frame).unwrap() {
             Message::Update(update) => {
                 updates += 1;
                 reader.apply(update);
             }
             Message::Awareness(payload) => {
-                shown.extend(entries(payload).unwrap().iter().map(|entry| (entry.clock, entry.state.to_owned())));
+                shown.extend(
+                    entries(payload).unwrap().iter().map(|entry| (entry.clock, entry.state.to_owned())),
+                );
             }
             other => panic!("{other:?}"),
         }
@@ -73,7 +77,10 @@ async fn a_busy_room_sends_at_once_what_came_within_a_window() {
     for (writer, mark) in [(&mut a, b'a'), (&mut b, b'b')] {
         while let Some(Came::Frame(frame)) = writer.raw.next_within(Duration::from_millis(100)).await {
             if let Message::Update(update) = wire::read(&frame).unwrap() {
-                assert!(!update.windows(2).any(|part| part[0] == mark && part[1].is_ascii_digit()), "its own");
+                assert!(
+                    !update.windows(2).any(|part| part[0] == mark && part[1].is_ascii_digit()),
+                    "its own"
+                );
                 writer.apply(update);
             }
         }
@@ -168,7 +175,9 @@ async fn a_stalled_peer_does_not_hold_the_folder() {
     for _ in 0..4 {
         stalled.send(&[0, 0, 1, 0][..]).await;
     }
-    while !matches!(wire::read(&writer.raw.frame().await), Ok(Message::Update(update)) if update.ends_with(b"the end\0")) {}
+    while !matches!(wire::read(&writer.raw.frame().await), Ok(Message::Update(update)) if update.ends_with(b"the end\0"))
+    {
+    }
     let begun = Instant::now();
     assert!(server.stop().await);
     let server = server_with(limits, store(), Arc::new(Open)).await;
@@ -201,14 +210,17 @@ async fn many_diffs_do_not_occupy_a_room() {
     let mut known = StateVector::default();
     known.set_max(yatta::ClientID::new(1), 1);
     let question = wire::step1(&[], &known.encode_v1());
+    let begun = Instant::now();
+    (0..5).for_each(|_| drop(doc.transact().encode_state_as_update_v1(&known)));
+    let one = begun.elapsed() / 5;
     let mut greedy = Raw::connect(&server, "room").await;
     for _ in 0..2000 {
         greedy.send(question.clone()).await;
     }
     let answers = tokio::spawn(async move {
-        let mut answers = 0;
+        let mut answers = 0u32;
         while let Came::Frame(frame) = greedy.next().await {
-            answers += usize::from(matches!(wire::read(&frame), Ok(Message::Step2(_))));
+            answers += u32::from(matches!(wire::read(&frame), Ok(Message::Step2(_))));
         }
         answers
     });
@@ -227,5 +239,6 @@ async fn many_diffs_do_not_occupy_a_room() {
     let answers = answers.await.unwrap();
     println!("{answers} answers in {passed:?}, others waited {slowest:?} at most");
     assert_eq!(peers, 3, "it is served, slowly");
-    assert!(answers < 1000, "{answers} answers in {passed:?}");
+    // A tenth of the time, and some for the first questions and a machine that is busy.
+    assert!(one * answers < passed / 2, "{answers} answers of {one:?} in {passed:?}");
 }

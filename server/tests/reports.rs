@@ -172,3 +172,52 @@ async fn aw_011_presence_stays_in_its_room() {
     assert_eq!(clients[0].next_within(Duration::from_millis(100)).await, None);
     server.stop().await;
 }
+
+/// Who asks gets the answer, alone; a peer that was away since before others wrote and deleted takes nothing away and brings
+/// nothing back.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stale_peer_deletes_nothing() {
+    let server = server().await;
+    let mut a = Client::join(&server, "room").await;
+    a.type_text("old, deleted later. ").await;
+    let mut stale = Client::join(&server, "room").await;
+    stale.until("old").await;
+    let doc = stale.doc.clone();
+    drop(stale.raw);
+    let deleted = {
+        let text = a.doc.get_or_insert_text("text");
+        let mut txn = yatta::Transact::transact_mut(&a.doc);
+        yatta::Text::remove_range(&text, &mut txn, 3, 15);
+        txn.encode_update_v1()
+    };
+    a.raw.send(wire::update(&[], &deleted)).await;
+    a.type_text("new. ").await;
+    let mut b = Client::join(&server, "room").await;
+    b.until("new. ").await;
+    while b.raw.next_within(Duration::from_millis(100)).await.is_some() {}
+    let mut back = Client::join_with(&server, "room", doc).await;
+    back.until("new. ").await;
+    assert_eq!(back.text(), a.text());
+    assert_eq!(b.raw.next_within(Duration::from_millis(300)).await, None, "nobody else hears of its step 2");
+    assert_eq!(Client::join(&server, "room").await.text(), a.text());
+    server.stop().await;
+}
+
+/// However many join, the full state is made once and its bytes are shared.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_state_is_encoded_once() {
+    let server = server().await;
+    let mut client = Client::join(&server, "room").await;
+    client.type_text("some text").await;
+    Client::join(&server, "room").await.until("some text").await;
+    let room = server.rooms().enter(&RoomName::new("room").unwrap()).await.unwrap();
+    let (first, _) = room.step2(&[], &[0]).unwrap();
+    let (again, _) = room.step2(&[], &[0]).unwrap();
+    assert_eq!(first.as_ptr(), again.as_ptr());
+    client.type_text("more").await;
+    Client::join(&server, "room").await.until("more").await;
+    let (later, _) = room.step2(&[], &[0]).unwrap();
+    assert!(later.len() > first.len(), "and made anew after a change");
+    drop(room);
+    server.stop().await;
+}

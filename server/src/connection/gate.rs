@@ -41,12 +41,58 @@ pub struct Gate<S> {
     inner: S,
     allowance: Arc<Allowance>,
     outbox: Arc<Outbox>,
+    heads: Heads,
 }
 
 impl<S> Gate<S> {
     /// Puts the gate before a stream.
     pub fn new(inner: S, allowance: Arc<Allowance>, outbox: Arc<Outbox>) -> Self {
-        Self { inner, allowance, outbox }
+        Self { inner, allowance, outbox, heads: Heads::default() }
+    }
+}
+
+/// The heads of a client's frames (RFC 6455), as far as their lengths go: the WebSocket makes room for a frame as soon as it
+/// knows its length, so a length has to be looked at before.
+#[derive(Default)]
+struct Heads {
+    head: [u8; 10],
+    have: usize,
+    /// Bytes of mask and payload that are still to come.
+    rest: u64,
+}
+
+impl Heads {
+    /// Looks through what came; returns whether each frame is of so many bytes at most.
+    fn are_below(&mut self, mut bytes: &[u8], bound: usize) -> bool {
+        while let [first, tail @ ..] = bytes {
+            if self.rest > 0 {
+                let skip = usize::try_from(self.rest).unwrap_or(usize::MAX).min(bytes.len());
+                self.rest -= skip as u64;
+                bytes = bytes.get(skip..).unwrap_or_default();
+                continue;
+            }
+            bytes = tail;
+            if let Some(place) = self.head.get_mut(self.have) {
+                *place = *first;
+            }
+            self.have += 1;
+            let [_, short, a, b, rest @ ..] = self.head;
+            let len = match (short & 0x7f, self.have) {
+                (len @ 0..126, 2) => u64::from(len),
+                (126, 4) => u64::from(u16::from_be_bytes([a, b])),
+                (127, 10) => {
+                    let [c, d, e, f, g, h] = rest;
+                    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+                }
+                _ => continue,
+            };
+            if len > bound as u64 {
+                return false;
+            }
+            self.have = 0;
+            self.rest = len + if short & 0x80 == 0 { 0 } else { 4 };
+        }
+        true
     }
 }
 
@@ -81,7 +127,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gate<S> {
         if !self.allowance.open.load(Ordering::Relaxed) && matches!(polled, Poll::Ready(Ok(()))) {
             let came = buf.filled().len() - before;
             let left = self.allowance.left.load(Ordering::Relaxed);
-            if came > left {
+            let below = self.heads.are_below(buf.filled().get(before..).unwrap_or_default(), left);
+            if came > left || !below {
                 self.allowance.exceeded.store(true, Ordering::Relaxed);
                 return Poll::Ready(Err(io::Error::other("too much before admission")));
             }
@@ -104,5 +151,32 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Gate<S> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.inner).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_seen_in_parts_and_all_forms() {
+        let mut frames = Vec::new();
+        for len in [0usize, 5, 125, 126, 300, 65_535, 65_536] {
+            frames.push(0x82);
+            match len {
+                0..126 => frames.push(0x80 | len as u8),
+                126..65_536 => frames.extend([0x80 | 126].into_iter().chain((len as u16).to_be_bytes())),
+                _ => frames.extend([0x80 | 127].into_iter().chain((len as u64).to_be_bytes())),
+            }
+            frames.extend([0xfe; 4]);
+            frames.extend(vec![0xff; len]);
+        }
+        for part in [1, 3, 1000, frames.len()] {
+            let mut heads = Heads::default();
+            assert!(frames.chunks(part).all(|part| heads.are_below(part, 65_536)), "{part}");
+            assert_eq!((heads.have, heads.rest), (0, 0));
+            let mut heads = Heads::default();
+            assert!(!frames.chunks(part).all(|part| heads.are_below(part, 65_535)), "{part}");
+        }
     }
 }

@@ -241,7 +241,10 @@ impl<S: Transport> Connection<S> {
             }
             // Both protocols are binary; a text is no client of ours.
             Some(Ok(WsMessage::Text(_))) => Err(Close::Malformed.into()),
-            Some(Ok(WsMessage::Ping(_) | WsMessage::Pong(_) | WsMessage::Frame(_))) => Ok(()),
+            Some(Ok(WsMessage::Ping(_) | WsMessage::Pong(_) | WsMessage::Frame(_))) => {
+                self.credit.0 -= 1.0;
+                Ok(())
+            }
             Some(Ok(WsMessage::Close(_))) | None => Err(End::Gone),
             Some(Err(WsError::Capacity(_))) => Err(Close::TooLarge.into()),
             Some(Err(WsError::Protocol(ProtocolError::ResetWithoutClosingHandshake))) => Err(End::Gone),

@@ -80,7 +80,14 @@ impl Webhooks {
     pub fn new(options: Options, metrics: Arc<Metrics>) -> Result<Arc<Self>, String> {
         let client =
             reqwest::Client::builder().timeout(PATIENCE).build().map_err(|error| error.to_string())?;
-        Ok(Arc::new(Self { options, client, changes: Mutex::default(), underway: Mutex::default(), wake: Notify::new(), metrics }))
+        Ok(Arc::new(Self {
+            options,
+            client,
+            changes: Mutex::default(),
+            underway: Mutex::default(),
+            wake: Notify::new(),
+            metrics,
+        }))
     }
 
     /// Takes note of a change. Cost O(1).

@@ -30,7 +30,8 @@ pub struct Applied {
     pub effect: Option<Bytes>,
     /// What has to be stored; `None` if there is nothing new.
     pub record: Option<Bytes>,
-    /// Whether the document waits for other updates now.
+    /// Whether what this update refers to is missing. Not for one that goes through while something else waits: or one update
+    /// that never can would make the server ask after each of all others.
     pub missing: bool,
 }
 
@@ -80,6 +81,7 @@ impl Document {
         }
         // What waits is in no effect, so the peer's own bytes are kept as long as something does.
         let record = if missing { Some(Bytes::copy_from_slice(update)) } else { effect.clone() };
+        let missing = missing && (!was_missing || effect.is_none());
         Ok(Applied { effect, record, missing })
     }
 

@@ -126,7 +126,10 @@ mod tests {
     fn what_was_kept_comes_in_order() {
         let mut gather = Gather::default();
         assert!(gather.take().is_none());
-        assert!(gather.update(Some(1), &Bytes::from_static(b"a")) && gather.update(None, &Bytes::from_static(b"b")));
+        assert!(
+            gather.update(Some(1), &Bytes::from_static(b"a"))
+                && gather.update(None, &Bytes::from_static(b"b"))
+        );
         gather.present([7, 8, 7].into_iter());
         assert!(gather.schedule() && !gather.schedule());
         assert!(!gather.update(None, &Bytes::from(vec![0; BYTES])), "too much to keep");

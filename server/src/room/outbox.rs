@@ -290,7 +290,9 @@ impl Outbox {
     /// Returns whether somebody asked to close; else the task is woken when somebody does, or there is more to write.
     pub fn is_closing(&self, context: &Context<'_>) -> bool {
         let mut state = self.state.lock();
-        if state.close.is_none() && !state.waiting.as_ref().is_some_and(|waiting| waiting.will_wake(context.waker())) {
+        if state.close.is_none()
+            && !state.waiting.as_ref().is_some_and(|waiting| waiting.will_wake(context.waker()))
+        {
             state.waiting = Some(context.waker().clone());
         }
         state.close.is_some()
@@ -344,7 +346,10 @@ impl State {
     }
 
     /// Hands the next messages over, as frames.
-    #[expect(clippy::indexing_slicing, reason = "the total was compared with the buffer; O1: `written` lies within the front")]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the total was compared with the buffer; O1: `written` lies within the front"
+    )]
     fn write_some(&self, write: &mut impl FnMut(&[IoSlice<'_>]) -> io::Result<usize>) -> io::Result<usize> {
         let messages = self.queue.iter().map_while(Out::message).take(AT_ONCE);
         let total: usize = messages.clone().map(|message| HEAD + message.len()).sum();
@@ -396,7 +401,6 @@ impl State {
     }
 }
 
-#[expect(clippy::indexing_slicing, reason = "the array is long enough for each kind of head")]
 /// The head of a server's binary frame (RFC 6455): no mask, so it is the same for every peer.
 fn head(len: usize) -> ([u8; HEAD], usize) {
     let mut head = [0; HEAD];

@@ -20,6 +20,9 @@ const REMEMBERED: Duration = Duration::from_secs(120);
 /// All clients of a connection together may have so many states of the longest kind: tabs are like each other, and short.
 const FULL_STATES: usize = 4;
 
+/// Clients that a room remembers beyond those who are there. More leave only when somebody makes them up.
+const MANY_LEFT: usize = 10_000;
+
 /// Names a peer in its room.
 pub type PeerId = u64;
 
@@ -84,6 +87,9 @@ impl Presence {
         }
         if count > limits.clients_per_peer || bytes > FULL_STATES * limits.state_bytes {
             return Err(TooMuch);
+        }
+        if self.clients.len() >= MANY_LEFT {
+            self.clients.retain(|_, client| client.state.is_some());
         }
         if let [only] = entries {
             self.own.entry(owner).or_insert(only.client);
@@ -327,6 +333,20 @@ mod tests {
         assert!(presence.everybody(true).is_some(), "remembered");
         presence.sweep(start + Duration::from_secs(200));
         assert!(presence.everybody(true).is_none());
+    }
+
+    #[test]
+    fn those_who_left_are_bounded() {
+        let mut presence = Presence::default();
+        let now = Instant::now();
+        presence.apply(1, &[entry(1, 1, "1")], &LIMITS, now).unwrap();
+        for peer in 2..20_000 {
+            presence.apply(peer, &[entry(peer, 1, "1")], &LIMITS, now).unwrap();
+            presence.leave(peer, now);
+        }
+        assert_eq!(presence.len(), 1);
+        assert!(presence.clients.len() <= MANY_LEFT + 1, "{}", presence.clients.len());
+        assert_eq!(presence.own.len(), 1);
     }
 
     #[test]

@@ -20,10 +20,14 @@ impl Entry<'_> {
     }
 }
 
+/// Clocks above this are of no client: one that counted every millisecond would need weeks. Whoever says so only wants that
+/// the real one cannot go on.
+const MAX_CLOCK: u64 = 1 << 31;
+
 /// An entry takes at least three bytes: id, clock, length.
 const MIN_ENTRY: usize = 3;
 
-/// Reads all clients of a payload.
+/// Reads all clients of a payload, but for those with a clock that no client has.
 ///
 /// # Errors
 /// When the bytes end early, something follows, or a state is not JSON: relayed, it would throw in every client.
@@ -35,10 +39,12 @@ pub fn entries(payload: &[u8]) -> Result<Vec<Entry<'_>>, Error> {
     }
     let mut entries = Vec::with_capacity(count);
     for _ in 0..count {
-        let entry =
-            Entry { client: cursor.read_var()?, clock: cursor.read_var()?, state: cursor.take_str()? };
-        serde_json::from_str::<serde::de::IgnoredAny>(entry.state)?;
-        entries.push(entry);
+        let (client, clock, state) = (cursor.read_var()?, cursor.read_var::<u64>()?, cursor.take_str()?);
+        serde_json::from_str::<serde::de::IgnoredAny>(state)?;
+        if clock <= MAX_CLOCK {
+            let clock = u32::try_from(clock).unwrap_or(u32::MAX);
+            entries.push(Entry { client, clock, state });
+        }
     }
     if cursor.has_content() {
         return Err(Error::UnexpectedValue);
@@ -70,6 +76,20 @@ mod tests {
         assert_eq!(entries(&payload).unwrap(), [gone]);
         assert!(gone.is_gone());
         assert_eq!(entries(&[0]).unwrap(), []);
+    }
+
+    #[test]
+    fn clocks_that_no_client_has_are_passed_over() {
+        let payload = |clock: u64| {
+            let mut out = vec![1, 7];
+            out.write_var(clock);
+            out.write_string("{}");
+            out
+        };
+        assert_eq!(entries(&payload(1 << 31)).unwrap().len(), 1);
+        for clock in [(1 << 31) + 1, u64::from(u32::MAX), 1 << 40, u64::MAX] {
+            assert_eq!(entries(&payload(clock)).unwrap(), [], "{clock}");
+        }
     }
 
     #[test]
