@@ -1,4 +1,4 @@
-// The page in two headless browsers: node test.mjs http://127.0.0.1:PORT [CHROMIUM]. Needs: npm i --no-save puppeteer-core
+// The page in two headless browsers: node page.mjs http://127.0.0.1:PORT CHROMIUM; ../test.sh starts the server and installs the driver.
 import assert from 'node:assert/strict'
 import puppeteer from 'puppeteer-core'
 
