@@ -1,7 +1,8 @@
 #!/bin/sh
 # Measures this server and two in Node under the same load, one after the other in each round: server on core 0, load on
 # core 1. Usage: compare.sh PATH-OF-yatta [ROUNDS]. Prints one JSON object a line. Durability: ours fsyncs before it acknowledges
-# (SQLite), yatta-memory and the others keep everything in memory only. YRS_AXUM=PATH adds the server of yrs-axum/.
+# (SQLite), yatta-memory and the others keep everything in memory only. YRS_AXUM=PATH adds the server of yrs-axum/, FLOOR=PATH the example
+# `floor`, which does nothing but the system calls (no storm: it has no documents).
 set -eu
 cd "$(dirname "$0")"
 yatta=$1
@@ -16,6 +17,7 @@ start() { # NAME PORT DIALECT
     yatta) taskset -c 0 "$yatta" serve --listen 127.0.0.1:$2 --data-dir "$work/$1-$2" --log error --max-rate 0 & ;;
     yatta-memory) taskset -c 0 "$yatta" serve --listen 127.0.0.1:$2 --memory --log error --max-rate 0 & ;;
     y-websocket) HOST=127.0.0.1 PORT=$2 taskset -c 0 node node_modules/y-websocket/bin/server.cjs >/dev/null & ;;
+    floor) taskset -c 0 "$FLOOR" 127.0.0.1:$2 & ;;
     yrs-axum) taskset -c 0 "$YRS_AXUM" 127.0.0.1:$2 & ;;
     hocuspocus) PORT=$2 taskset -c 0 node hocuspocus.mjs >/dev/null & ;;
   esac
@@ -43,12 +45,14 @@ measure() { # SERVER SCENARIO LOAD-ARGUMENTS...
 
 all="yatta yatta-memory y-websocket hocuspocus"
 [ -z "${YRS_AXUM:-}" ] || all="$all yrs-axum"
+busy=$all
+[ -z "${FLOOR:-}" ] || busy="$all floor"
 for round in $(seq "$rounds"); do
-  for name in $all; do measure $name "1x2, 1 writer at 20 ms" --connections 2 --writers 1 --interval 20 --duration 6; done
-  for name in $all; do measure $name "1x10, 1 writer at 20 ms" --connections 10 --writers 1 --interval 20 --duration 6; done
-  for name in $all; do measure $name "1x50, 5 writers at 100 ms" --connections 50 --writers 5 --interval 100 --duration 8; done
-  for name in $all; do measure $name "50x30, 100 writers at 400 ms" --rooms 50 --connections 30 --writers 2 --interval 400 --duration 8; done
-  for name in $all; do measure $name "1x200, 20 writers at 150 ms" --connections 200 --writers 20 --interval 150 --duration 8; done
+  for name in $busy; do measure $name "1x2, 1 writer at 20 ms" --connections 2 --writers 1 --interval 20 --duration 6; done
+  for name in $busy; do measure $name "1x10, 1 writer at 20 ms" --connections 10 --writers 1 --interval 20 --duration 6; done
+  for name in $busy; do measure $name "1x50, 5 writers at 100 ms" --connections 50 --writers 5 --interval 100 --duration 8; done
+  for name in $busy; do measure $name "50x30, 100 writers at 400 ms" --rooms 50 --connections 30 --writers 2 --interval 400 --duration 8; done
+  for name in $busy; do measure $name "1x200, 20 writers at 150 ms" --connections 200 --writers 20 --interval 150 --duration 8; done
   for name in $all; do measure $name "1000 idle" --rooms 100 --connections 10 --writers 0 --duration 1; done
   for name in $all; do measure $name "storm: 150 join 4 MB" --connections 150 --writers 0 --duration 1 --connect-rate 0 --fill 4000000; done
 done

@@ -57,6 +57,10 @@ config! {
     /// When an update is acknowledged: when the disk has it, or the operating system [default: full]
     #[arg(long, env = "YATTA_DURABILITY", value_enum)]
     durability: Durability,
+    /// Milliseconds that an update may wait for others to be committed with, which delays only its acknowledgement; saves
+    /// processor time when many write [default: 0]
+    #[arg(long, env = "YATTA_COMMIT_WINDOW", value_name = "MS")]
+    commit_window: u64,
     /// Bytes that the file of the store may have; beyond, as on a full disk, nothing is taken [default: no bound]
     #[arg(long, env = "YATTA_MAX_STORE", value_name = "BYTES")]
     max_store: u64,

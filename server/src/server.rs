@@ -66,7 +66,9 @@ impl Server {
             let bound = config.max_store;
             let open = move || SqliteStore::open_bounded(&folder, durability, bound);
             let opened = tokio::task::spawn_blocking(open).await;
-            Arc::new(opened.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?)
+            let store = opened.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+            store.set_commit_window(Duration::from_millis(config.commit_window.unwrap_or_default()));
+            Arc::new(store)
         };
         let auth = config.auth()?;
         let limits = config.limits();

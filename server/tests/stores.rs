@@ -167,6 +167,14 @@ fn sqlite_conforms() {
 }
 
 #[test]
+fn sqlite_with_a_commit_window_conforms() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(folder.path(), Durability::Full).unwrap();
+    store.set_commit_window(std::time::Duration::from_millis(5));
+    conformance(&store);
+}
+
+#[test]
 fn relaxed_sqlite_conforms() {
     let folder = tempfile::tempdir().unwrap();
     conformance(&SqliteStore::open(folder.path(), Durability::Relaxed).unwrap());

@@ -10,9 +10,10 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
@@ -37,6 +38,8 @@ pub struct SqliteStore {
     readers: Mutex<Vec<Connection>>,
     commands: Sender<Command>,
     backlog: Arc<AtomicUsize>,
+    /// Milliseconds.
+    window: Arc<AtomicU64>,
     writer: Mutex<Option<JoinHandle<()>>>,
     /// Holds the lock on the folder until the store is closed.
     lock: Mutex<Option<Connection>>,
@@ -77,12 +80,13 @@ impl SqliteStore {
         let connection = schema::open_writer(&path, durability, max_bytes)?;
         let index = Arc::new(RwLock::new(LogIndex::scan(&connection)?));
         let backlog = Arc::new(AtomicUsize::new(0));
+        let window = Arc::new(AtomicU64::new(0));
         let (commands, inbox) = channel();
         let writer = {
-            let (index, backlog) = (Arc::clone(&index), Arc::clone(&backlog));
+            let (index, backlog, window) = (Arc::clone(&index), Arc::clone(&backlog), Arc::clone(&window));
             std::thread::Builder::new()
                 .name("store".to_owned())
-                .spawn(move || writer::run(connection, &index, &inbox, &backlog))
+                .spawn(move || writer::run(connection, &index, &inbox, &backlog, &window))
                 .map_err(StoreError::failed)?
         };
         Ok(Self {
@@ -91,10 +95,17 @@ impl SqliteStore {
             readers: Mutex::default(),
             commands,
             backlog,
+            window,
             writer: Mutex::new(Some(writer)),
             lock: Mutex::new(Some(lock)),
             closed: AtomicBool::new(false),
         })
+    }
+
+    /// Lets an append wait for others, so long at most, to share its commit with them. Without it only what came while the last
+    /// commit went on shares one.
+    pub fn set_commit_window(&self, window: Duration) {
+        self.window.store(u64::try_from(window.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// Reads in one snapshot of the file and the index.

@@ -1,12 +1,13 @@
-//! The one thread that writes: group commit without a timer.
+//! The one thread that writes: group commit.
 //!
 //! While a commit waits for the disk, appends queue; the next batch takes them all. So a lone append costs one fsync, and
-//! a thousand at once cost one too.
+//! a thousand at once cost one too. A window, if one is set, lets a batch wait for more: fewer commits, later acknowledgements.
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, TryRecvError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use parking_lot::RwLock;
@@ -44,6 +45,7 @@ pub(super) fn run(
     index: &RwLock<LogIndex>,
     commands: &Receiver<Command>,
     backlog: &AtomicUsize,
+    window: &AtomicU64,
 ) {
     let mut next = commands.recv().ok();
     while let Some(command) = next.take() {
@@ -52,18 +54,26 @@ pub(super) fn run(
             Command::Call(call) => call(&mut connection, index),
             Command::Append(first) => {
                 let mut batch = vec![first];
+                let window = Duration::from_millis(window.load(Ordering::Relaxed));
+                let end = Instant::now() + window;
                 let mut bytes = 0;
                 while batch.len() < BATCH_UPDATES && bytes < BATCH_BYTES {
-                    match commands.try_recv() {
-                        Ok(Command::Append(append)) => {
+                    let left = if window.is_zero() { window } else { end.saturating_duration_since(Instant::now()) };
+                    let more = if left.is_zero() {
+                        commands.try_recv().ok()
+                    } else {
+                        commands.recv_timeout(left).ok()
+                    };
+                    match more {
+                        Some(Command::Append(append)) => {
                             bytes += append.update.len();
                             batch.push(append);
                         }
-                        Ok(other) => {
+                        Some(other) => {
                             next = Some(other);
                             break;
                         }
-                        Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
+                        None => break,
                     }
                 }
                 write_batch(&mut connection, index, batch, backlog);
