@@ -58,7 +58,8 @@ pub(super) fn run(
                 let end = Instant::now() + window;
                 let mut bytes = 0;
                 while batch.len() < BATCH_UPDATES && bytes < BATCH_BYTES {
-                    let left = if window.is_zero() { window } else { end.saturating_duration_since(Instant::now()) };
+                    let left =
+                        if window.is_zero() { window } else { end.saturating_duration_since(Instant::now()) };
                     let more = if left.is_zero() {
                         commands.try_recv().ok()
                     } else {
