@@ -170,7 +170,7 @@ fn sqlite_conforms() {
 fn sqlite_with_a_commit_window_conforms() {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(folder.path(), Durability::Full).unwrap();
-    store.set_commit_window(std::time::Duration::from_millis(5));
+    store.set_commit_window(Duration::from_millis(5));
     conformance(&store);
 }
 
