@@ -9,6 +9,7 @@ use rustc_hash::FxHashSet;
 use crate::block::content::{SubdocContent, SubdocLink};
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx, KeyIdx};
 use crate::block::item::Id;
+use crate::store::Store;
 
 /// A deleted range of one client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,9 +147,10 @@ impl ChangeSet {
         self.before.iter().find(|entry| entry.0 == client).map_or(now, |entry| entry.1)
     }
 
-    /// Notes a deleted range.
+    /// Notes a range that is deleted and was not before, here and in the store.
     #[inline]
-    pub(crate) fn delete(&mut self, id: Id, len: u32) {
+    pub(crate) fn delete(&mut self, store: &mut Store, id: Id, len: u32) {
+        store.client_mut(id.client).deleted.note(id.clock, len);
         if let Some(last) = self.deleted.last_mut()
             && last.client == id.client
         {

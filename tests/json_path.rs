@@ -58,6 +58,16 @@ fn path(rng: &mut Pcg32) -> String {
     path
 }
 
+/// Whether a slice of this path ends before it begins: yrs counts below zero there, which is a panic in a debug build and any
+/// result in a release build.
+fn overflows(path: &str) -> bool {
+    let mut slices = path.split('[').filter_map(|part| part.split_once(']')?.0.split_once(':'));
+    slices.any(|(from, to)| {
+        let number = |text: &str| text.parse::<u32>();
+        matches!((number(from), number(to)), (Ok(from), Ok(to)) if from > to)
+    })
+}
+
 fn sorted(mut results: Vec<String>) -> Vec<String> {
     // in yrs also the keys within a result stand in an order of chance
     for result in &mut results {
@@ -96,12 +106,12 @@ fn plain_data_as_in_yrs() {
             data.json_path(&parsed).map(yrs_json).collect::<Vec<_>>()
         });
         match theirs {
-            Ok(theirs) => {
+            Ok(theirs) if !overflows(&text) => {
                 assert_eq!(ours, sorted(theirs), "seed {seed}: {text} of {data}");
                 compared += 1;
                 found += ours.len();
             }
-            Err(_) => panicked += 1,
+            _ => panicked += 1,
         }
     }
     assert!(
@@ -183,12 +193,12 @@ fn documents_as_in_yrs() {
             results.iter().map(|out| yrs_json(&out.to_json(&txn))).collect::<Vec<_>>()
         });
         match theirs {
-            Ok(theirs) => {
+            Ok(theirs) if !overflows(&text) => {
                 assert_eq!(ours, sorted(theirs), "seed {seed}: {text}");
                 compared += 1;
                 found += ours.len();
             }
-            Err(_) => panicked += 1,
+            _ => panicked += 1,
         }
     }
     assert!(

@@ -3,6 +3,7 @@
 //! Nothing here panics or allocates, whatever the bytes are. All lengths are checked against what is left.
 
 pub use crate::error::{Error, MalformedKind};
+use crate::utf8;
 use crate::varint::{Signed, SignedVarInt, VarInt, decode_word, read_bytewise};
 
 /// Reads lib0 primitives from a source of bytes.
@@ -112,7 +113,7 @@ pub trait Read: Sized {
     /// [`MalformedKind::Utf8`] if it is not UTF-8.
     #[inline]
     fn read_string(&mut self) -> Result<&str, Error> {
-        std::str::from_utf8(self.read_buf()?).map_err(|_| Error::malformed(MalformedKind::Utf8))
+        utf8::check(self.read_buf()?)
     }
 
     /// Reads a 32-bit float, the most significant byte first.
@@ -210,7 +211,7 @@ impl<'a> Cursor<'a> {
     /// [`MalformedKind::Utf8`] if it is not UTF-8.
     #[inline]
     pub fn take_str(&mut self) -> Result<&'a str, Error> {
-        std::str::from_utf8(self.take_buf()?).map_err(|_| Error::malformed(MalformedKind::Utf8))
+        utf8::check(self.take_buf()?)
     }
 }
 

@@ -13,7 +13,7 @@ use yatta_encoding::block::{
     BLOCK_GC_REF_NUMBER, BLOCK_ITEM_DELETED_REF_NUMBER, BLOCK_ITEM_STRING_REF_NUMBER, BLOCK_SKIP_REF_NUMBER,
     Block, Content, Head, Item as WireItem, Parent, TypeTag, UpdateReader, WeakScope,
 };
-use yatta_encoding::{Any, ClientID, Cursor, DecoderV2, Error, ID, MalformedKind, UpdateDecoder, Value};
+use yatta_encoding::{Any, ClientID, Cursor, DecoderV2, Error, ID, UpdateDecoder, Value};
 
 use super::item::Kind;
 use crate::ids::IdSet;
@@ -160,7 +160,7 @@ impl Update {
         if !reader.is_in_order() {
             update.sections.retain(|section| section.first < section.end);
         }
-        update.text = String::from_utf8(builder.text).map_err(|_| Error::malformed(MalformedKind::Utf8))?;
+        update.text = yatta_encoding::utf8::into_string(builder.text)?;
         (update.deletes, update.delete_order) = read_deletes(&mut reader)?;
         Ok(update)
     }

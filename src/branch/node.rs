@@ -60,6 +60,11 @@ const HASH_MIN: usize = 12;
 
 impl Entries {
     fn place(&self, key: KeyIdx) -> Option<usize> {
+        // Keys are numbered as they come: those of a large map, or of many small ones alike, follow each other.
+        let guess = key.get().wrapping_sub(self.list.first()?.0.get());
+        if self.list.get(guess).is_some_and(|entry| entry.0 == key) {
+            return Some(guess);
+        }
         match &self.index {
             Some(index) => index.get(&key).map(|place| *place as usize),
             None => self.list.iter().position(|entry| entry.0 == key),
@@ -103,6 +108,9 @@ pub(crate) trait NodeHandle: StdAny + Send + Sync {
 
     /// The sequence has this many elements.
     fn note_len(&self, len: u32);
+
+    /// Whether somebody listens to changes within the type.
+    fn has_deep_observers(&self) -> bool;
 
     /// The handle as it is.
     fn into_any(self: Arc<Self>) -> Arc<dyn StdAny + Send + Sync>;

@@ -1,6 +1,6 @@
 //! Deleting an item: it stays in its list, its width becomes 0, and what it holds is deleted with it.
 //!
-//! The content is let go later (`gc`), so that observers can still see it. Nested types are walked with an explicit
+//! The content is let go later (`gc`), so that observers can still see it; text at once where there are none. Nested types are walked with an explicit
 //! stack: they may be nested as deep as a peer likes.
 
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use crate::block::content::Content;
 use crate::block::index::{BranchIdx, ClientIdx, ItemIdx};
 use crate::block::item::{Flags, Id, Kind};
 use crate::change::{ChangeSet, RemovedSubdoc};
+use crate::engine::in_place::PINNED;
 use crate::engine::link::{link_deleted, quoted_deleted};
 use crate::engine::split::split;
 use crate::store::Store;
@@ -71,7 +72,7 @@ fn delete_one(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) -> Opti
             }
         }
     }
-    changes.delete(item.id, item.len);
+    changes.delete(store, item.id, item.len);
     changes.to_collect = true;
     changes.candidates.push(slot);
     if item.right.is_some() {
@@ -82,6 +83,12 @@ fn delete_one(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) -> Opti
         quoted_deleted(store, changes, slot, key);
     }
     match item.kind() {
+        Kind::String if !changes.hold_content && !store.skip_gc && !item.flags.has(PINNED) => {
+            // Nobody will look at it: collected at once, so that the next deletion of this transaction beside it only moves
+            // a boundary.
+            store.drop_content(slot);
+            None
+        }
         Kind::Type => {
             let Content::Type(branch) = *store.boxed(&item) else { unreachable!("{item:?} is a type") };
             link_deleted(store, changes, branch);

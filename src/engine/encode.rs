@@ -1,6 +1,6 @@
 //! Writing blocks and deletions of a store as an update, in either codec.
 //!
-//! Cost O(what is written); a state also looks at every block once for its delete set.
+//! Cost O(what is written).
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use yatta_encoding::{ClientID, Encoder};
 
 use crate::block::content::Content;
 use crate::block::index::{ClientIdx, ItemIdx};
-use crate::block::item::{Id, Item, Kind};
+use crate::block::item::{Flags, Id, Item, Kind};
 use crate::block::text_buffer::utf16_len;
 use crate::change::DeletedRange;
 use crate::ids::{Snapshot, StateVector};
@@ -34,19 +34,16 @@ pub(crate) fn encode_diff<E: Encoder>(store: &Store, known: &StateVector, encode
         store.clients_descending().map(|client| (client, from(client))).collect();
     let lacking = order.iter().filter(|(client, from)| *from < store.state(*client)).count();
     encoder.write_var(lacking as u64);
-    let mut ranges = Vec::new();
-    for (client, from) in order {
-        if from == 0 {
-            // The one look at each block serves both: blocks and delete set.
-            write_section(store, encoder, client, 0, |item| add_deleted(&mut ranges, item));
-            continue;
-        }
-        if from < store.state(client) {
-            write_section(store, encoder, client, from, |_| {});
-        }
-        deleted_ranges(store, client, &mut ranges);
+    for &(client, from) in order.iter().filter(|(client, from)| *from < store.state(*client)) {
+        write_section(store, encoder, client, from);
     }
-    write_ranges(store, encoder, &ranges);
+    let deleted = order.iter().map(|(client, _)| (store.client(*client).id, store.deleted_ranges(*client)));
+    let deleted: SmallVec<[_; 4]> = deleted.filter(|(_, ranges)| !ranges.is_empty()).collect();
+    encoder.write_var(deleted.len());
+    for (client, ranges) in deleted {
+        let clocks = ranges.iter().map(|run| (run.start, run.end - run.start));
+        write_ranges(encoder, client, ranges.len(), clocks);
+    }
 }
 
 /// Writes what a transaction did: the new blocks of each client from a clock on, and its deletions (clients
@@ -59,55 +56,41 @@ pub(crate) fn encode_changes<E: Encoder>(
 ) {
     encoder.write_var(parts.len() as u64);
     for (client, from) in parts {
-        write_section(store, encoder, *client, *from, |_| {});
+        write_section(store, encoder, *client, *from);
     }
-    write_ranges(store, encoder, deleted);
+    let of_clients = || deleted.chunk_by(|a, b| a.client == b.client);
+    encoder.write_var(of_clients().count());
+    for group in of_clients() {
+        let id = store.client(group[0].client).id;
+        write_ranges(encoder, id, group.len(), group.iter().map(|range| (range.clock, range.len)));
+    }
 }
 
 /// Appends the deleted ranges of a client in clock order, neighbours joined.
 pub(crate) fn deleted_ranges(store: &Store, client: ClientIdx, ranges: &mut Vec<DeletedRange>) {
-    for (_, slot) in store.client(client).blocks.iter() {
-        add_deleted(ranges, &store.items[slot]);
-    }
+    let runs = store.deleted_ranges(client);
+    ranges.extend(runs.iter().map(|run| DeletedRange { client, clock: run.start, len: run.end - run.start }));
 }
 
-/// Appends a block to the deleted ranges if it is deleted; blocks of a client come in clock order.
+/// Writes the deletions of one client: clocks and lengths.
 #[inline]
-fn add_deleted(ranges: &mut Vec<DeletedRange>, item: &Item) {
-    if !item.is_deleted() {
-        return;
-    }
-    let Id { client, clock } = item.id;
-    match ranges.last_mut() {
-        Some(last) if last.client == client && last.clock + last.len == clock => last.len += item.len,
-        _ => ranges.push(DeletedRange { client, clock, len: item.len }),
-    }
-}
-
-/// Writes sorted deletions as a delete set.
-#[inline]
-fn write_ranges<E: Encoder>(store: &Store, encoder: &mut E, ranges: &[DeletedRange]) {
-    let of_clients = || ranges.chunk_by(|a, b| a.client == b.client);
-    encoder.write_var(of_clients().count());
-    for group in of_clients() {
-        encoder.reset_ds_cur_val();
-        encoder.write_var(store.client(group[0].client).id.get());
-        encoder.write_var(group.len());
-        for range in group {
-            encoder.write_ds_clock(range.clock);
-            encoder.write_ds_len(range.len);
-        }
-    }
-}
-
-/// Writes the blocks of a client from a clock on and shows each to `visit`.
-fn write_section<E: Encoder>(
-    store: &Store,
+fn write_ranges<E: Encoder>(
     encoder: &mut E,
-    client: ClientIdx,
-    from: u32,
-    mut visit: impl FnMut(&Item),
+    client: ClientID,
+    count: usize,
+    ranges: impl Iterator<Item = (u32, u32)>,
 ) {
+    encoder.reset_ds_cur_val();
+    encoder.write_var(client.get());
+    encoder.write_var(count);
+    for (clock, len) in ranges {
+        encoder.write_ds_clock(clock);
+        encoder.write_ds_len(len);
+    }
+}
+
+/// Writes the blocks of a client from a clock on.
+fn write_section<E: Encoder>(store: &Store, encoder: &mut E, client: ClientIdx, from: u32) {
     let client = store.client(client);
     if let Some((start, slot)) = client.blocks.last()
         && start <= from
@@ -116,7 +99,6 @@ fn write_section<E: Encoder>(
         encoder.write_var(1u32);
         encoder.write_client(client.id);
         encoder.write_var(from);
-        visit(&store.items[slot]);
         write_block(store, encoder, slot, from - start);
         return;
     }
@@ -128,10 +110,8 @@ fn write_section<E: Encoder>(
     encoder.write_var(client.blocks.count_from(pos) as u64);
     encoder.write_client(client.id);
     encoder.write_var(start + offset);
-    visit(&store.items[first]);
     write_block(store, encoder, first, offset);
     for (_, slot) in blocks {
-        visit(&store.items[slot]);
         write_block(store, encoder, slot, 0);
     }
 }
@@ -226,7 +206,7 @@ fn type_tag(store: &Store, branch: crate::block::index::BranchIdx) -> TypeTag<'_
 fn write_text_tail<E: Encoder>(store: &Store, encoder: &mut E, item: &Item, offset: u32) {
     let buffer = &store.client(item.id.client).text;
     let end = store.text_end(item);
-    let (byte, inside) = if item.flags.has(crate::block::item::Flags::ASCII) {
+    let (byte, inside) = if item.flags.has(Flags::ASCII) {
         (item.content + offset, false)
     } else {
         buffer.byte_at(item.content, offset)
@@ -242,7 +222,7 @@ fn write_text_tail<E: Encoder>(store: &Store, encoder: &mut E, item: &Item, offs
 /// The start of a string; a cut within a surrogate pair leaves U+FFFD, as a split does.
 fn write_text_start<E: Encoder>(store: &Store, encoder: &mut E, item: &Item, len: u32) {
     let buffer = &store.client(item.id.client).text;
-    let (byte, inside) = if item.flags.has(crate::block::item::Flags::ASCII) {
+    let (byte, inside) = if item.flags.has(Flags::ASCII) {
         (item.content + len, false)
     } else {
         buffer.byte_at(item.content, len)

@@ -21,7 +21,7 @@ use crate::store::{OffsetKind, Store};
 
 /// Flags of items that must stay as they are: their id is known elsewhere, or what is kept must not keep what is inserted
 /// and deleted at once.
-const PINNED: u32 = Flags::REDONE | Flags::LINKED | Flags::KEEP;
+pub(crate) const PINNED: u32 = Flags::REDONE | Flags::LINKED | Flags::KEEP;
 
 /// Whether an item is the last of its client and content that continues it would join it.
 #[inline]
@@ -317,6 +317,6 @@ fn shrink(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, id: Id, len
     if let Some(tree) = &mut node.tree {
         tree.add_width(&Store::tree_view(&mut store.items, &store.contents), slot, -i64::from(len));
     }
-    changes.delete(id, len);
+    changes.delete(store, id, len);
     changes.touch(parent, KeyIdx::NONE);
 }

@@ -29,7 +29,9 @@ pub(crate) fn integrate_collected(store: &mut Store, changes: &mut ChangeSet, id
     changes.note_before(id.client, id.clock);
     store.client_mut(id.client).next = id.clock + len;
     let slot = store.items.alloc(Item::bare(Kind::Gc, id, len));
-    store.client_mut(id.client).blocks.push(id.clock, slot);
+    let client = store.client_mut(id.client);
+    client.blocks.push(id.clock, slot);
+    client.deleted.note(id.clock, len);
     changes.candidates.push(slot);
 }
 

@@ -175,7 +175,7 @@ fn link(store: &mut Store, bulk: bool, item: &Item, slot: ItemIdx, key: KeyIdx) 
 #[inline(always)]
 fn content_placed(store: &mut Store, changes: &mut ChangeSet, item: &Item, slot: ItemIdx) {
     match item.kind() {
-        Kind::Deleted => changes.delete(item.id, item.len),
+        Kind::Deleted => changes.delete(store, item.id, item.len),
         Kind::Type => {
             let Content::Type(branch) = *store.boxed(item) else { unreachable!("{slot:?} is a type") };
             store.branches[branch].item = slot;

@@ -56,7 +56,7 @@ impl Store {
         }
     }
 
-    /// I1, I9, I10, I12.
+    /// I1, I9, I10, I12, I14.
     fn check_client(&self, client: ClientIdx, linked: &mut FxHashMap<ItemIdx, BranchIdx>) -> usize {
         let blocks = &self.client(client).blocks;
         blocks.check();
@@ -77,6 +77,7 @@ impl Store {
             }
         }
         assert_eq!(clock, self.state(client), "I1: state of {client:?}");
+        self.client(client).deleted.check(self.deleted_blocks(client));
         count
     }
 

@@ -6,11 +6,13 @@
 pub(crate) mod check;
 pub(crate) mod clock_list;
 pub(crate) mod content;
+pub(crate) mod deleted_runs;
 pub(crate) mod find;
 pub(crate) mod links;
 pub(crate) mod pending;
 
 use std::any::Any as StdAny;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -26,6 +28,7 @@ use crate::block::text_buffer::TextBuffer;
 use crate::branch::node::{BranchNode, Branches, Tag};
 use crate::branch::tree;
 use clock_list::ClockList;
+use deleted_runs::{DeletedRuns, Run};
 use links::Links;
 use pending::Pending;
 
@@ -45,6 +48,8 @@ pub(crate) struct Client {
     pub(crate) next: u32,
     pub(crate) blocks: ClockList,
     pub(crate) text: TextBuffer,
+    /// Which clocks are deleted, collected ones among them; see [`Store::deleted_ranges`].
+    pub(crate) deleted: DeletedRuns,
 }
 
 /// Stamps of the items that a conflict scan has visited (see `engine::integrate`).
@@ -136,7 +141,13 @@ impl Store {
             return client;
         }
         let client = ClientIdx(self.clients.len() as u32);
-        self.clients.push(Client { id, next: 0, blocks: ClockList::new(), text: TextBuffer::default() });
+        self.clients.push(Client {
+            id,
+            next: 0,
+            blocks: ClockList::new(),
+            text: TextBuffer::default(),
+            deleted: DeletedRuns::default(),
+        });
         self.order.take();
         if self.clients.len() > SCAN_MAX {
             if self.client_index.is_empty() {
@@ -233,6 +244,18 @@ impl Store {
     pub(crate) fn find_item(&self, id: ID) -> Option<ItemIdx> {
         let id = self.known_id(id)?;
         (id.clock < self.state(id.client)).then(|| self.item_at(id))
+    }
+
+    /// The deleted clocks of a client: ranges in rising order that do not touch. Cost O(1) from the second call on, and
+    /// O(n log n) for n ranges that were deleted lately; the first looks at every block.
+    pub(crate) fn deleted_ranges(&self, client: ClientIdx) -> Cow<'_, [Run]> {
+        self.client(client).deleted.ranges(|| self.deleted_blocks(client))
+    }
+
+    /// The deleted blocks of a client in rising order.
+    fn deleted_blocks(&self, client: ClientIdx) -> impl Iterator<Item = Run> {
+        let blocks = self.client(client).blocks.iter().map(|(_, slot)| &self.items[slot]);
+        blocks.filter(|item| item.is_deleted()).map(|item| Run { start: item.id.clock, end: item.end() })
     }
 
     /// The root type of this name, made with no kind if it is new.

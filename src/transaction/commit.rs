@@ -213,8 +213,9 @@ impl TransactionMut<'_> {
         let mut listeners: Vec<(BranchPtr, BTreeMap<usize, Vec<BranchPtr>>)> = Vec::new();
         for branch in changed {
             each_holder(store, *branch, |ancestor, depth| {
-                if let Some(handle) = BranchPtr::existing(store, ancestor)
-                    && !handle.deep_observers.is_empty()
+                // Asked through the node: taking the handle of each type up to the root would cost two locked instructions.
+                if store.branches[ancestor].handle.get().is_some_and(|handle| handle.has_deep_observers())
+                    && let Some(handle) = BranchPtr::existing(store, ancestor)
                 {
                     let place = listeners.iter().position(|entry| entry.0 == handle).unwrap_or_else(|| {
                         listeners.push((handle, BTreeMap::new()));

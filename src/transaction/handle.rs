@@ -206,6 +206,10 @@ impl NodeHandle for Branch {
         self.len.store(len, Ordering::Release);
     }
 
+    fn has_deep_observers(&self) -> bool {
+        !self.deep_observers.is_empty()
+    }
+
     fn into_any(self: Arc<Self>) -> Arc<dyn StdAny + Send + Sync> {
         self
     }

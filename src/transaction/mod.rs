@@ -257,7 +257,7 @@ impl<'doc> TransactionMut<'doc> {
     }
 
     /// Collects deleted content now, also where the document keeps it (`Options::skip_gc`): what is in `delete_set`, or
-    /// all of it. What an undo manager still needs stays. Cost O(blocks), or O(what is in `delete_set`).
+    /// all of it. What an undo manager still needs stays. Cost O(what is deleted), or O(what is in `delete_set`).
     pub fn gc(&mut self, delete_set: Option<&IdSet>) {
         let (store, changes) = self.parts();
         let mut ranges = Vec::new();

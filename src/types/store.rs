@@ -64,7 +64,7 @@ impl Store {
         !self.pending.deletes.is_empty()
     }
 
-    /// Writes what a peer of this state lacks, with the complete delete set, without what is pending. Cost O(blocks).
+    /// Writes what a peer of this state lacks, with the complete delete set, without what is pending. Cost O(what is written + clients).
     pub fn encode_diff<E: Encoder>(&self, sv: &StateVector, encoder: &mut E) {
         encode_diff(self, sv, encoder);
     }

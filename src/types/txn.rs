@@ -30,7 +30,7 @@ pub trait ReadTxn: Sized {
         state_vector(self.store())
     }
 
-    /// Returns the state vector and what is deleted. Cost O(blocks).
+    /// Returns the state vector and what is deleted. Cost O(clients + deleted ranges).
     fn snapshot(&self) -> Snapshot {
         let store = self.store();
         let mut ranges = Vec::new();
@@ -56,26 +56,26 @@ pub trait ReadTxn: Sized {
         self.store().encode_state_from_snapshot(snapshot, encoder)
     }
 
-    /// Writes what a peer of this state lacks, with the complete delete set, without what is pending. Cost O(blocks).
+    /// Writes what a peer of this state lacks, with the complete delete set, without what is pending. Cost O(what is written + clients).
     fn encode_diff<E: Encoder>(&self, state_vector: &StateVector, encoder: &mut E) {
         self.store().encode_diff(state_vector, encoder);
     }
 
-    /// Returns what a peer of this state lacks, in V1, without what is pending. Cost O(blocks).
+    /// Returns what a peer of this state lacks, in V1, without what is pending. Cost O(what is written + clients).
     fn encode_diff_v1(&self, state_vector: &StateVector) -> Vec<u8> {
         let mut encoder = EncoderV1::new();
         self.encode_diff(state_vector, &mut encoder);
         encoder.to_vec()
     }
 
-    /// Returns what a peer of this state lacks, in V2, without what is pending. Cost O(blocks).
+    /// Returns what a peer of this state lacks, in V2, without what is pending. Cost O(what is written + clients).
     fn encode_diff_v2(&self, state_vector: &StateVector) -> Vec<u8> {
         let mut encoder = EncoderV2::new();
         self.encode_diff(state_vector, &mut encoder);
         encoder.to_vec()
     }
 
-    /// Writes what a peer of this state lacks, with what is pending. Cost O(blocks).
+    /// Writes what a peer of this state lacks, with what is pending. Cost O(what is written + clients).
     fn encode_state_as_update<E: Encoder>(&self, sv: &StateVector, encoder: &mut E) {
         let pending = pending_updates(self.store(), sv);
         if pending.is_empty() {
@@ -87,7 +87,7 @@ pub trait ReadTxn: Sized {
         Update::merge_updates(parts).encode(encoder);
     }
 
-    /// Returns what a peer of this state lacks, in V1, with what is pending. Cost O(blocks).
+    /// Returns what a peer of this state lacks, in V1, with what is pending. Cost O(what is written + clients).
     fn encode_state_as_update_v1(&self, sv: &StateVector) -> Vec<u8> {
         let state = self.encode_diff_v1(sv);
         let pending = pending_updates(self.store(), sv);
@@ -103,7 +103,7 @@ pub trait ReadTxn: Sized {
         merge_updates_v1(&updates).expect("all parts were written or decoded here")
     }
 
-    /// Returns what a peer of this state lacks, in V2, with what is pending. Cost O(blocks).
+    /// Returns what a peer of this state lacks, in V2, with what is pending. Cost O(what is written + clients).
     fn encode_state_as_update_v2(&self, sv: &StateVector) -> Vec<u8> {
         let state = self.encode_diff_v2(sv);
         let mut updates = pending_updates(self.store(), sv);

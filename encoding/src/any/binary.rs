@@ -9,9 +9,10 @@
 use super::entries::Entries;
 use super::order::JsOrder;
 use super::{Any, AnyMap, Number};
-use crate::error::{Error, MalformedKind};
+use crate::error::Error;
 use crate::limits::MAX_DEPTH;
 use crate::read::{Cursor, Read};
+use crate::utf8;
 use crate::varint::Signed;
 use crate::write::Write;
 use std::slice;
@@ -169,7 +170,7 @@ impl Open {
 
 fn string<R: Read>(r: &mut R) -> Result<&str, Error> {
     // Not `read_string`, which reads a column in the second format.
-    std::str::from_utf8(r.read_buf()?).map_err(|_| Error::malformed(MalformedKind::Utf8))
+    utf8::check(r.read_buf()?)
 }
 
 fn scalar<R: Read>(r: &mut R, tag: u8) -> Result<Any, Error> {

@@ -2,9 +2,10 @@
 
 use super::{Decoder, UpdateDecoder, client_id, push_short, utf16_len};
 use crate::any::Any;
-use crate::error::{Error, MalformedKind};
+use crate::error::Error;
 use crate::id::{ClientID, ID};
 use crate::read::{Cursor, Read};
+use crate::utf8;
 use crate::value::Value;
 use crate::varint::decode_word;
 use std::borrow::Cow;
@@ -213,7 +214,7 @@ impl<'a> UpdateDecoder<'a> for DecoderV1<'a> {
             return Ok(units);
         }
         let bytes = self.cursor.take(len)?;
-        let s = std::str::from_utf8(bytes).map_err(|_| Error::malformed(MalformedKind::Utf8))?;
+        let s = utf8::check(bytes)?;
         text.extend_from_slice(bytes);
         utf16_len(s)
     }

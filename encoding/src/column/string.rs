@@ -4,8 +4,9 @@
 //! it is read as U+FFFD, which is one unit too. An ASCII column is cut without looking at its characters.
 
 use super::{UintOptRleReader, UintOptRleWriter};
-use crate::error::{Error, MalformedKind};
+use crate::error::Error;
 use crate::read::Cursor;
+use crate::utf8;
 use crate::utf16;
 use crate::write::Write;
 use std::borrow::Cow;
@@ -73,7 +74,7 @@ impl<'a> StringReader<'a> {
     pub fn new(bytes: &'a [u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         let joined = cursor.take_buf()?;
-        let rest = std::str::from_utf8(joined).map_err(|_| Error::malformed(MalformedKind::Utf8))?;
+        let rest = utf8::check(joined)?;
         let lengths = UintOptRleReader::new(cursor.rest());
         Ok(Self { rest, inside_pair: false, is_ascii: rest.is_ascii(), lengths })
     }

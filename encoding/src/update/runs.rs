@@ -19,6 +19,7 @@ use crate::delete_set::{DeleteSetBuilder, read_delete_set};
 use crate::error::Error;
 use crate::id::ClientID;
 use crate::read::{Cursor, Read};
+use crate::utf8;
 use crate::utf16;
 use crate::varint::decode_word;
 use crate::write::Write;
@@ -204,7 +205,7 @@ impl Collector {
 }
 
 /// Passes over a number that is written in its shortest form, as we would write it.
-#[inline]
+#[inline(always)]
 fn canonical(cursor: &mut Cursor<'_>) -> Option<u64> {
     let rest = cursor.rest();
     let first = *rest.first()?;
@@ -226,7 +227,7 @@ fn canonical(cursor: &mut Cursor<'_>) -> Option<u64> {
 }
 
 /// Passes over the id of something that the block `of` may refer to.
-#[inline]
+#[inline(always)]
 fn canonical_id(cursor: &mut Cursor<'_>, of: (u64, u32)) -> Option<()> {
     let client = canonical(cursor)?;
     let clock = canonical(cursor)?;
@@ -234,15 +235,15 @@ fn canonical_id(cursor: &mut Cursor<'_>, of: (u64, u32)) -> Option<()> {
     (client <= ClientID::MAX.get() && clock <= u64::from(u32::MAX) && !is_future).then_some(())
 }
 
-#[inline]
+#[inline(always)]
 fn canonical_bytes<'a>(cursor: &mut Cursor<'a>) -> Option<&'a [u8]> {
     let len = usize::try_from(canonical(cursor)?).ok()?;
     cursor.take(len).ok()
 }
 
-#[inline]
+#[inline(always)]
 fn canonical_str<'a>(cursor: &mut Cursor<'a>) -> Option<&'a str> {
-    std::str::from_utf8(canonical_bytes(cursor)?).ok()
+    utf8::check(canonical_bytes(cursor)?).ok()
 }
 
 /// Passes over a block, of this client and clock, that would be written again as it stands, and returns how many units it
