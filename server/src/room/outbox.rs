@@ -393,7 +393,7 @@ impl State {
                 self.bytes = self.bytes.saturating_sub(out.weight());
             }
         }
-        if self.queue.is_empty() && self.queue.capacity() > 64 {
+        if self.queue.is_empty() && self.queue.capacity() > 4 {
             // A burst is over; an idle connection holds nothing.
             self.queue = VecDeque::new();
         }
