@@ -1,4 +1,5 @@
-// Writes testdata/vectors/update-inspect.json: what real Yjs makes of updates with obfuscateUpdate and parseUpdateMeta.
+// Writes testdata/vectors/update-inspect.json: what real Yjs makes of updates with obfuscateUpdate, parseUpdateMeta and
+// decodeUpdate.
 // Run: node interop/inspect-vectors.mjs (deterministic; needs interop/setup.sh).
 import * as Y from 'yjs'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -63,6 +64,19 @@ made('sub-documents, embeds, bytes', doc => {
 
 const off = { formatting: false, subdocs: false, yxml: false }
 const meta = ({ from, to }) => ({ from: [...from], to: [...to] })
+// A block of decodeUpdate in one line.
+const id = it => it === null || it === undefined ? '-' : `${it.client}:${it.clock}`
+const parent = it => it === null ? '-' : typeof it === 'string' ? `root ${it}` : id(it)
+const block = it => {
+  const head = `${id(it.id)}+${it.length} ${it.constructor.name}`
+  return it instanceof Y.Item
+    ? `${head} ${it.content.constructor.name} ${id(it.origin)} ${id(it.rightOrigin)} ${parent(it.parent)} ${it.parentSub}`
+    : head
+}
+const decoded = ({ structs, ds }) => ({
+  structs: structs.map(block),
+  ds: [...ds.clients].map(([client, ranges]) => [client, ranges.map(range => [range.clock, range.len])])
+})
 const cases = inputs.map(([name, v1, v2]) => ({
   name,
   v1: hex(v1),
@@ -72,7 +86,9 @@ const cases = inputs.map(([name, v1, v2]) => ({
   keptV1: hex(Y.obfuscateUpdate(v1, off)),
   keptV2: hex(Y.obfuscateUpdateV2(v2, off)),
   meta: meta(Y.parseUpdateMeta(v1)),
-  metaV2: meta(Y.parseUpdateMetaV2(v2))
+  metaV2: meta(Y.parseUpdateMetaV2(v2)),
+  decoded: decoded(Y.decodeUpdate(v1)),
+  decodedV2: decoded(Y.decodeUpdateV2(v2))
 }))
 const lines = cases.map(one => JSON.stringify(one)).join(',\n')
 writeFileSync(new URL('update-inspect.json', folder), `{"generator":"yjs 13.6.33, interop/inspect-vectors.mjs","cases":[\n${lines}\n]}\n`)

@@ -4,9 +4,11 @@ mod common;
 
 use common::{golden, hex, text, unhex};
 use serde_json::Value as Json;
+use yatta_encoding::ID;
+use yatta_encoding::block::{Block, Content, Parent};
 use yatta_encoding::update::{
-    ObfuscateOptions, UpdateMeta, convert_v1_to_v2, decode_update_v1, decode_update_v2, obfuscate_update_v1,
-    obfuscate_update_v2, parse_update_meta_v1, parse_update_meta_v2,
+    DecodedUpdate, ObfuscateOptions, UpdateMeta, convert_v1_to_v2, decode_update_v1, decode_update_v2,
+    obfuscate_update_v1, obfuscate_update_v2, parse_update_meta_v1, parse_update_meta_v2,
 };
 
 /// Updates in both formats, and what Yjs makes of them.
@@ -48,6 +50,61 @@ fn clocks_as_yjs_tells_them() {
     }
 }
 
+/// A block in one line, with the names of Yjs.
+fn line(block: &Block<'_>) -> String {
+    let id = |id: Option<ID>| id.map_or("-".to_owned(), |id| format!("{}:{}", id.client.get(), id.clock));
+    let head = |kind: &str| format!("{}+{} {kind}", id(Some(block.id())), block.len());
+    let item = match block {
+        Block::Item(item) => item,
+        Block::Gc { .. } => return head("GC"),
+        Block::Skip { .. } => return head("Skip"),
+    };
+    let content = match item.content {
+        Content::Deleted(_) => "Deleted",
+        Content::Json(_) => "JSON",
+        Content::Binary(_) => "Binary",
+        Content::String(_) => "String",
+        Content::Embed(_) => "Embed",
+        Content::Format(..) => "Format",
+        Content::Type(_) => "Type",
+        Content::Any(_) => "Any",
+        Content::Doc { .. } => "Doc",
+    };
+    let parent = match &item.parent {
+        Parent::Inherit => "-".to_owned(),
+        Parent::Root(name) => format!("root {name}"),
+        Parent::Branch(parent) => id(Some(*parent)),
+    };
+    let sub = item.parent_sub.as_deref().unwrap_or("null");
+    let (origin, right_origin) = (id(item.origin), id(item.right_origin));
+    format!("{} Content{content} {origin} {right_origin} {parent} {sub}", head("Item"))
+}
+
+/// As `decodeUpdate` of Yjs gives it: each block with its ids, and the deletions.
+fn decoded(update: &DecodedUpdate<'_>) -> Json {
+    let structs: Vec<String> = update.blocks.iter().map(line).collect();
+    let mut ds: Vec<(u64, Vec<(u32, u32)>)> = Vec::new();
+    for range in &update.delete_set {
+        let client = range.client.get();
+        let pair = (range.clock, range.len);
+        match ds.iter_mut().find(|of_client| of_client.0 == client) {
+            Some(of_client) => of_client.1.push(pair),
+            None => ds.push((client, vec![pair])),
+        }
+    }
+    serde_json::json!({ "structs": structs, "ds": ds })
+}
+
+#[test]
+fn decoded_as_yjs_does() {
+    for case in cases() {
+        let name = text(&case, "name");
+        let (v1, v2) = (unhex(text(&case, "v1")), unhex(text(&case, "v2")));
+        assert_eq!(decoded(&decode_update_v1(&v1).unwrap()), case["decoded"], "{name}");
+        assert_eq!(decoded(&decode_update_v2(&v2).unwrap()), case["decodedV2"], "{name}");
+    }
+}
+
 #[test]
 fn both_formats_decode_to_the_same_blocks() {
     for case in cases() {
@@ -56,8 +113,7 @@ fn both_formats_decode_to_the_same_blocks() {
         let v2 = convert_v1_to_v2(&v1).unwrap();
         let (one, two) = (decode_update_v1(&v1).unwrap(), decode_update_v2(&v2).unwrap());
         // What the conversion forgets is not part of a block's place or content.
-        let brief =
-            |update: &yatta_encoding::update::DecodedUpdate<'_>| update.to_string().replace(" of a key", "");
+        let brief = |update: &DecodedUpdate<'_>| update.to_string().replace(" of a key", "");
         assert_eq!(brief(&one), brief(&two), "{name}");
         assert_eq!(one.blocks.len(), one.to_string().lines().filter(|l| !l.starts_with("deleted ")).count());
         let meta = parse_update_meta_v1(&v1).unwrap();
