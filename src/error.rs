@@ -43,4 +43,7 @@ pub enum EditError {
     /// The shared type was deleted and collected.
     #[error("the shared type was deleted and collected")]
     Collected,
+    /// The transaction is one of another document.
+    #[error("the shared type belongs to another document than the transaction")]
+    OtherDocument,
 }

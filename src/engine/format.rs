@@ -11,7 +11,7 @@ use yatta_encoding::{Any, Value};
 
 use super::delete::delete;
 use super::in_place::{extend_at_marker, extend_text};
-use super::insert::{list_delete, start_of};
+use super::insert::{boundary, list_delete, list_position, start_of};
 use super::place::{NewContent, place_new};
 use super::split::cut_to_width;
 use crate::block::index::{BranchIdx, ItemIdx, KeyIdx};
@@ -55,7 +55,7 @@ pub(crate) fn insert_text(
         return;
     }
     let index = index.min(store.branches[branch].len);
-    let mut position = TextPosition::at(store, changes, branch, index);
+    let (mut position, index) = TextPosition::at(store, changes, branch, index);
     let attributes = attributes.unwrap_or_else(|| position.attributes.clone());
     let slot = position.insert(store, changes, NewContent::String(text, utf16_len(text)), attributes);
     if store.items[slot].is_visible() {
@@ -72,6 +72,7 @@ fn insert_plain(store: &mut Store, changes: &mut ChangeSet, branch: BranchIdx, i
             unreachable!("I3: {index} is within {}", store.branches[branch].len)
         };
         let right = start_of(store, changes, slot, offset);
+        let index = boundary(store, slot, right, index - offset);
         (store.items[right].left, right, index)
     };
     if extend_text(store, changes, left, right, text) {
@@ -104,7 +105,7 @@ pub(crate) fn delete_text(
         list_delete(store, changes, branch, index, len);
         return;
     }
-    let mut position = TextPosition::at(store, changes, branch, index);
+    let (mut position, _) = TextPosition::at(store, changes, branch, index);
     position.delete(store, changes, len);
 }
 
@@ -120,7 +121,7 @@ pub(crate) fn format_text(
     if len == 0 || index > store.branches[branch].len {
         return;
     }
-    let mut position = TextPosition::at(store, changes, branch, index);
+    let (mut position, _) = TextPosition::at(store, changes, branch, index);
     if position.right.is_some() {
         position.format(store, changes, len, attributes);
     }
@@ -133,11 +134,17 @@ impl TextPosition {
         Self { branch, left: ItemIdx::NONE, right, attributes: Attributes::new() }
     }
 
-    /// The gap directly right of the last visible item before `index` (which must not exceed the length).
-    pub(crate) fn at(store: &mut Store, changes: &mut ChangeSet, branch: BranchIdx, index: u32) -> Self {
-        let (left, right) = super::insert::list_position(store, changes, branch, index);
+    /// The gap directly right of the last visible item before `index` (which must not exceed the length), and its index: a
+    /// byte within a character is rounded down.
+    pub(crate) fn at(
+        store: &mut Store,
+        changes: &mut ChangeSet,
+        branch: BranchIdx,
+        index: u32,
+    ) -> (Self, u32) {
+        let (left, right, index) = list_position(store, changes, branch, index);
         let attributes = attributes_at(store, branch, right);
-        Self { branch, left, right, attributes }
+        (Self { branch, left, right, attributes }, index)
     }
 
     /// Steps over the item at the right. Yjs: `ItemTextListPosition.forward`.
@@ -272,9 +279,11 @@ impl TextPosition {
             }
             self.forward(store);
         }
-        if left_over > 0 {
-            let breaks = "\n".repeat(left_over as usize);
-            let content = NewContent::String(&breaks, left_over);
+        // Only at the end: it is also left over if it ends within a character.
+        if left_over > 0 && self.right.is_none() {
+            let padding = left_over.min(PADDING_MAX);
+            let breaks = "\n".repeat(padding as usize);
+            let content = NewContent::String(&breaks, padding);
             self.right = place_new(store, changes, self.branch, KeyIdx::NONE, self.left, self.right, content);
             store.clear_marker(self.branch);
             self.forward(store);
@@ -449,6 +458,10 @@ pub(crate) fn attributes_at(store: &Store, branch: BranchIdx, right: ItemIdx) ->
     }
     attributes
 }
+
+/// How many line breaks are appended at most where a format reaches beyond the end of a text. An editor asks for one; a
+/// peer's delta can ask for 2^32, on which Yjs fails for want of memory.
+const PADDING_MAX: u32 = 1 << 16;
 
 const NULL: Value = Value::Plain(Any::Null);
 

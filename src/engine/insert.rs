@@ -19,18 +19,25 @@ pub(crate) fn list_position(
     changes: &mut ChangeSet,
     branch: BranchIdx,
     index: u32,
-) -> (ItemIdx, ItemIdx) {
+) -> (ItemIdx, ItemIdx, u32) {
     if index == 0 {
-        return (ItemIdx::NONE, store.branches[branch].start);
+        return (ItemIdx::NONE, store.branches[branch].start, 0);
     }
     let Some((slot, offset)) = store.find_marked(branch, index - 1) else {
         unreachable!("the caller checks the index: {index} > {}", store.branches[branch].len)
     };
+    let start = index - 1 - offset;
     let units = store.units(&store.items[slot], offset + 1);
+    if units == 0 {
+        // Within the first character of an item.
+        return list_position(store, changes, branch, start);
+    }
     if units < store.items[slot].len {
         split(store, changes, slot, units);
     }
-    (slot, store.items[slot].right)
+    let item = &store.items[slot];
+    let index = if units == offset + 1 { index } else { start + store.width(item) };
+    (slot, item.right, index)
 }
 
 /// Inserts one content into a list at `index`, which must not exceed its length.
@@ -41,7 +48,7 @@ pub(crate) fn list_insert(
     index: u32,
     content: NewContent<'_>,
 ) -> ItemIdx {
-    let (left, right) = list_position(store, changes, branch, index);
+    let (left, right, index) = list_position(store, changes, branch, index);
     list_insert_at(store, changes, branch, index, (left, right), content)
 }
 
@@ -107,6 +114,7 @@ pub(crate) fn list_delete(
         return;
     }
     let first = start_of(store, changes, slot, offset);
+    let index = boundary(store, slot, first, index - offset);
     let next = delete_from(store, changes, first, len);
     mark_beside(store, branch, first, next, index);
 }
@@ -115,6 +123,13 @@ pub(crate) fn list_delete(
 pub(crate) fn start_of(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx, offset: u32) -> ItemIdx {
     let units = store.units(&store.items[slot], offset);
     if units == 0 { slot } else { split(store, changes, slot, units) }
+}
+
+/// The index of `right`, which [`start_of`] made of a place in `slot`, whose own index is `start`. It is less than what was
+/// asked for where that was a byte within a character.
+#[inline]
+pub(crate) fn boundary(store: &Store, slot: ItemIdx, right: ItemIdx, start: u32) -> u32 {
+    if right == slot { start } else { start + store.width(&store.items[slot]) }
 }
 
 /// Deletes visible items from `first` on until `len` is used up. Returns the item after the last one.

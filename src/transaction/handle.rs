@@ -18,6 +18,7 @@ use crate::block::index::BranchIdx;
 use crate::block::item::{Id, Kind};
 use crate::branch::node::{BranchNode, NodeHandle};
 use crate::doc::{Doc, DocInner};
+use crate::error::EditError;
 use crate::store::Store;
 
 /// A callback on changes of one type.
@@ -194,6 +195,15 @@ impl Branch {
             self.id
         );
         self.resolve(store)
+    }
+
+    /// The node for a write that may be refused.
+    #[inline]
+    pub(crate) fn try_resolve_mut(&self, store: &Store) -> Result<BranchIdx, EditError> {
+        if self.store != store.uid {
+            return Err(EditError::OtherDocument);
+        }
+        self.resolve(store).ok_or(EditError::Collected)
     }
 }
 

@@ -67,7 +67,7 @@ pub trait Array: AsRef<Branch> + Sized {
         index: u32,
         value: V,
     ) -> Result<V::Return, EditError> {
-        let branch = self.as_ref().resolve_mut(txn.store_ref()).ok_or(EditError::Collected)?;
+        let branch = self.as_ref().try_resolve_mut(txn.store_ref())?;
         check_range(txn.store_ref().branches[branch].len, index, 0)?;
         let returned = insert_prelim(txn, value, |store, changes, content| {
             list_insert(store, changes, branch, index, content)
@@ -90,8 +90,7 @@ pub trait Array: AsRef<Branch> + Sized {
             panic!("array insert_range: {error}");
         }
         let (store, changes) = txn.parts();
-        let (mut left, right) = list_position(store, changes, branch, index);
-        let mut at = index;
+        let (mut left, right, mut at) = list_position(store, changes, branch, index);
         // Collected at once: values that are written where they stay are not copied one by one.
         let mut any_bytes = false;
         let values: Vec<Value> = values
@@ -178,7 +177,7 @@ pub trait Array: AsRef<Branch> + Sized {
     /// # Errors
     /// When the range is not within the list, or the list was collected; nothing is removed then.
     fn try_remove_range(&self, txn: &mut TransactionMut<'_>, index: u32, len: u32) -> Result<(), EditError> {
-        let branch = self.as_ref().resolve_mut(txn.store_ref()).ok_or(EditError::Collected)?;
+        let branch = self.as_ref().try_resolve_mut(txn.store_ref())?;
         check_range(txn.store_ref().branches[branch].len, index, len)?;
         let (store, changes) = txn.parts();
         list_delete(store, changes, branch, index, len);

@@ -99,7 +99,7 @@ pub trait Map: AsRef<Branch> + Sized {
         K: Into<Arc<str>>,
         V: Prelim,
     {
-        let branch = self.as_ref().resolve_mut(txn.store_ref()).ok_or(EditError::Collected)?;
+        let branch = self.as_ref().try_resolve_mut(txn.store_ref())?;
         let key: Arc<str> = key.into();
         Ok(insert_prelim(txn, value, |store, changes, content| {
             let key = store.key_idx(&key);

@@ -1,7 +1,9 @@
 //! The shared types (layer 8): text, array, map, XML, and what they have in common.
 //!
 //! A type is a small handle ([`BranchPtr`]); every call takes a transaction and looks the node up in it. A handle whose
-//! type was collected reads as empty, and writes to it do nothing.
+//! type was collected reads as empty, and writes to it do nothing. With a transaction of another document it reads as
+//! empty, and writes panic: a write that is silently lost is worse. Calls that return an
+//! [`EditError`](crate::error::EditError) return one in both cases.
 
 pub mod array;
 mod branch;

@@ -179,7 +179,7 @@ pub trait Text: AsRef<Branch> + Sized {
         let attributes = attributes_in(txn, Some(&attributes));
         let (store, changes) = txn.parts();
         let index = index.min(store.branches[branch].len);
-        let mut position = TextPosition::at(store, changes, branch, index);
+        let (mut position, _) = TextPosition::at(store, changes, branch, index);
         insert_value(txn, &mut position, embed.into(), attributes)
     }
 
@@ -215,7 +215,7 @@ pub trait Text: AsRef<Branch> + Sized {
     }
 
     /// As [`Self::format`] (in the document's offset kind), but where the range reaches beyond the end of the text, line
-    /// breaks are appended to fill it, as `YText.format` of Yjs does for Quill. At the end of the text nothing happens.
+    /// breaks are appended to fill it, 65,536 at most, as `YText.format` of Yjs does for Quill. At the end of the text nothing happens.
     /// Cost O(log n + items within + line breaks).
     fn format_padded(&self, txn: &mut TransactionMut<'_>, index: u32, len: u32, attributes: Attrs) {
         let Some(branch) = self.as_ref().resolve_mut(txn.store_ref()) else { return };
@@ -289,7 +289,7 @@ pub trait Text: AsRef<Branch> + Sized {
 
 fn check(branch: &Branch, txn: &TransactionMut<'_>, index: u32, len: u32) -> Result<(), EditError> {
     let store = txn.store_ref();
-    let branch = branch.resolve_mut(store).ok_or(EditError::Collected)?;
+    let branch = branch.try_resolve_mut(store)?;
     super::array::check_range(store.branches[branch].len, index, len)
 }
 
