@@ -270,7 +270,7 @@ fn ask(random: &mut Pcg32, hands: &mut Hands, txn: &mut TransactionMut<'_>) {
             txn.gc(Some(&IdSet::from_iter(ranges)));
         }
         4 => txn.gc(None),
-        5 => txn.commit(),
+        5 => drop(txn.doc().guid()),
         6 => drop(txn.prune_pending()),
         7 => {
             let state = StateVector::from_iter([
