@@ -20,6 +20,8 @@ use crate::store::Durability;
 const LISTEN: &str = "127.0.0.1:1234";
 const DATA_DIR: &str = "yatta-data";
 const DRAIN: Duration = Duration::from_secs(10);
+/// Clients wait for acknowledgements: a larger window is a slip of the pen.
+const LONGEST_WINDOW: Duration = Duration::from_secs(1);
 
 macro_rules! config {
     ($($(#[$attr:meta])* $name:ident: $kind:ty,)*) => {
@@ -58,7 +60,7 @@ config! {
     #[arg(long, env = "YATTA_DURABILITY", value_enum)]
     durability: Durability,
     /// Milliseconds that an update may wait for others to be committed with, which delays only its acknowledgement; saves
-    /// processor time when many write [default: 0]
+    /// processor time when many write; 1000 at most [default: 0]
     #[arg(long, env = "YATTA_COMMIT_WINDOW", value_name = "MS")]
     commit_window: u64,
     /// Bytes that the file of the store may have; beyond, as on a full disk, nothing is taken [default: no bound]
@@ -174,6 +176,18 @@ impl Config {
         self.drain.map_or(DRAIN, Duration::from_secs)
     }
 
+    /// Returns how long an update may wait for others to be committed with.
+    ///
+    /// # Errors
+    /// When that is too long; in words.
+    pub fn commit_window(&self) -> Result<Duration, String> {
+        let window = self.commit_window.map_or(Duration::ZERO, Duration::from_millis);
+        if window > LONGEST_WINDOW {
+            return Err(format!("a commit window of {window:?} is longer than {LONGEST_WINDOW:?}"));
+        }
+        Ok(window)
+    }
+
     /// Returns the bounds.
     pub fn limits(&self) -> Limits {
         let default = Limits::default();
@@ -240,5 +254,8 @@ mod tests {
         std::fs::write(&path, "max_roms = 5").unwrap();
         assert!(said.with_file().is_err_and(|error| error.contains("max_roms")));
         assert_eq!(Config::default().listen().to_string(), LISTEN);
+        let window = |ms| Config { commit_window: Some(ms), ..Config::default() }.commit_window();
+        assert_eq!(window(1000), Ok(LONGEST_WINDOW));
+        assert!(window(1001).is_err() && window(u64::MAX).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! A server from its settings, from the first listen to the last write (the top).
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -55,6 +55,7 @@ impl Server {
     /// When a setting is not right, the store does not open, or the address cannot be listened on; in words.
     pub async fn start(config: Config) -> Result<Self, String> {
         let mut config = config;
+        let window = config.commit_window()?;
         let mut documents = "in memory only".to_owned();
         let store: Arc<dyn Store> = if config.memory.unwrap_or_default() {
             Arc::new(MemoryStore::new())
@@ -67,7 +68,7 @@ impl Server {
             let open = move || SqliteStore::open_bounded(&folder, durability, bound);
             let opened = tokio::task::spawn_blocking(open).await;
             let store = opened.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-            store.set_commit_window(Duration::from_millis(config.commit_window.unwrap_or_default()));
+            store.set_commit_window(window);
             Arc::new(store)
         };
         let auth = config.auth()?;
@@ -179,6 +180,13 @@ impl Server {
             task.abort();
         }
         if let Some(hooks) = &self.hooks {
+            // Before they are tried: whoever ends the process meanwhile does not lose them.
+            let waiting = hooks.waiting();
+            if let (Some(path), false) = (self.left_hooks.as_deref(), waiting.is_empty())
+                && let Err(error) = write_webhooks(&waiting, path)
+            {
+                tracing::error!(count = waiting.len(), %error, "webhooks that wait could not be written down");
+            }
             let left = hooks.finish(self.drain).await;
             keep_webhooks(&left, self.left_hooks.as_deref());
         }
@@ -193,6 +201,16 @@ impl Server {
     }
 }
 
+/// Writes names of documents down, through a file of another name: a crash leaves the old one or the new one.
+fn write_webhooks(names: &[RoomName], path: &Path) -> std::io::Result<()> {
+    let names: Vec<&str> = names.iter().map(RoomName::as_str).collect();
+    let part = path.with_extension("part");
+    let mut file = std::fs::File::create(&part)?;
+    file.write_all(serde_json::json!(names).to_string().as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&part, path)
+}
+
 /// Says of which documents nobody was told, and keeps their names for the next start.
 fn keep_webhooks(left: &[RoomName], path: Option<&Path>) {
     if left.is_empty() {
@@ -202,22 +220,16 @@ fn keep_webhooks(left: &[RoomName], path: Option<&Path>) {
         }
         return;
     }
-    let names: Vec<&str> = left.iter().map(RoomName::as_str).collect();
-    let kept = path.map(|path| {
-        // Through a file of another name: a crash leaves the old one or the new one.
-        let part = path.with_extension("part");
-        std::fs::write(&part, serde_json::json!(names).to_string())
-            .and_then(|()| std::fs::rename(&part, path))
-    });
-    let shown = names.iter().take(100).copied().collect::<Vec<_>>().join(", ");
+    let kept = path.map(|path| write_webhooks(left, path));
+    let shown = left.iter().take(100).map(RoomName::as_str).collect::<Vec<_>>().join(", ");
     match kept {
         Some(Ok(())) => {
-            tracing::warn!(count = names.len(), documents = shown, "webhooks wait for the next start");
+            tracing::warn!(count = left.len(), documents = shown, "webhooks wait for the next start");
         }
         Some(Err(error)) => {
-            tracing::error!(count = names.len(), documents = shown, %error, "webhooks are lost");
+            tracing::error!(count = left.len(), documents = shown, %error, "webhooks are lost");
         }
-        None => tracing::error!(count = names.len(), documents = shown, "webhooks are lost"),
+        None => tracing::error!(count = left.len(), documents = shown, "webhooks are lost"),
     }
 }
 

@@ -6,13 +6,13 @@ mod common;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use common::{Came, Client, Raw, eventually, server_with};
 use yatta::updates::encoder::Encode;
 use yatta::{Doc, ReadTxn, StateVector, Transact};
 use yatta_server::Server;
-use yatta_server::auth::Open;
+use yatta_server::auth::{Access, Answer, Auth, Open, Request};
 use yatta_server::limits::{GatherLimits, Limits};
 use yatta_server::store::faulty::FaultyStore;
 use yatta_server::store::memory::MemoryStore;
@@ -185,6 +185,37 @@ async fn a_stalled_peer_does_not_hold_the_folder() {
     assert!(took < Duration::from_secs(4), "{took:?}");
     let back = Client::join(&server, "room").await;
     assert!(back.text().ends_with("the end"));
+    drop(stalled);
+    assert!(server.stop().await);
+}
+
+/// Admits everybody for a second.
+struct Briefly;
+
+impl Auth for Briefly {
+    fn authorize<'a>(&'a self, _: Request<'a>) -> Answer<'a> {
+        let expires = Some(SystemTime::now() + Duration::from_secs(1));
+        Box::pin(std::future::ready(Ok(Access { expires, ..Access::FULL })))
+    }
+}
+
+/// A token ends for somebody who does not read, too, or reads more slowly than there is to write.
+#[tokio::test(flavor = "multi_thread")]
+async fn tokens_end_for_slow_readers() {
+    let limits = Limits { messages_per_second: 0, ..Limits::default() };
+    let server = server_with(limits, Arc::new(MemoryStore::new()), Arc::new(Briefly)).await;
+    let mut writer = Client::join(&server, "room").await;
+    writer.type_text(&"x".repeat(8 << 20)).await;
+    writer.type_text("the end").await;
+    writer.until("the end").await;
+    let mut stalled = Raw::connect(&server, "room").await;
+    for _ in 0..8 {
+        stalled.send(&[0, 0, 1, 0][..]).await;
+    }
+    let begun = Instant::now();
+    eventually("all are gone", || server.rooms().list().iter().all(|room| room.peers == 0)).await;
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(4), "{took:?}");
     drop(stalled);
     assert!(server.stop().await);
 }

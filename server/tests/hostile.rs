@@ -137,6 +137,33 @@ async fn lengths_that_nobody_means() {
     assert!(server.stop().await);
 }
 
+/// A proxy may put what admits and a large update after it into one piece: it is taken. What is large without admission is not.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_update_right_behind_the_first_message() {
+    let server = server().await;
+    let doc = Doc::new();
+    let text = doc.get_or_insert_text("text");
+    let long = "x".repeat(400_000);
+    let update = {
+        let mut txn = yatta::Transact::transact_mut(&doc);
+        yatta::Text::insert(&text, &mut txn, 0, &long);
+        wire::update(&[], &txn.encode_update_v1())
+    };
+    let large = [&[0x82, 0x80 | 127][..], &(update.len() as u64).to_be_bytes(), &[0; 4], &update].concat();
+    let head = frame(0x82, &[0, 0, 1, 0]);
+    let mut socket = upgraded(&server, "good").await;
+    socket.write_all(&[&head[..], &large].concat()).await.unwrap();
+    let mut late = Client::join(&server, "good").await;
+    late.until(&long).await;
+    for first in [frame(0x89, b"ping"), frame(0x02, &[0, 0]), Vec::new()] {
+        let mut socket = upgraded(&server, "good").await;
+        let _ = socket.write_all(&[&first[..], &large[..2000]].concat()).await;
+        let said = rest(&mut socket).await;
+        assert!(said.windows(2).any(|pair| pair == 4413u16.to_be_bytes()), "{first:?}: {said:?}");
+    }
+    assert!(server.stop().await);
+}
+
 /// Who connects and does not ask, or asks a byte at a time, is not waited for.
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_requests_are_given_up() {

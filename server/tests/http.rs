@@ -14,12 +14,18 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use yatta::{Doc, Map, ReadTxn, StateVector, Text, Transact, XmlFragment};
 use yatta_server::auth::Open;
 use yatta_server::http::api::{OPENAPI, ROUTES};
 use yatta_server::http::webhook::signature;
 use yatta_server::limits::Limits;
+use yatta_server::name::RoomName;
+use yatta_server::room::Receipt;
 use yatta_server::store::Store;
 use yatta_server::store::faulty::FaultyStore;
 use yatta_server::store::memory::MemoryStore;
@@ -387,19 +393,12 @@ async fn webhooks_outlive_a_restart() {
     assert!(!folder.path().join("webhooks.json").exists(), "all are told");
 }
 
-/// With a certificate everything is encrypted: documents, pages, the API; who speaks plainly is not answered.
-#[tokio::test(flavor = "multi_thread")]
-async fn tls() {
-    use futures_util::{SinkExt, StreamExt};
-    use tokio_rustls::TlsConnector;
-    use tokio_rustls::rustls::pki_types::pem::PemObject;
-    use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
-    use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+fn key(name: &str) -> std::path::PathBuf {
+    std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/keys")).join(name)
+}
 
-    let key =
-        |name: &str| std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/keys")).join(name);
-    let config = Config { tls_cert: Some(key("tls.pem")), tls_key: Some(key("tls.key.pem")), ..settings() };
-    let server = start(config.clone()).await;
+/// Makes TLS connections to a server with the certificate of the tests.
+fn connector() -> TlsConnector {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(key("tls.pem")).unwrap()).unwrap();
     let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
@@ -408,7 +407,59 @@ async fn tls() {
         .unwrap()
         .with_root_certificates(roots)
         .with_no_client_auth();
-    let connector = TlsConnector::from(Arc::new(client));
+    TlsConnector::from(Arc::new(client))
+}
+
+/// A peer behind TLS that does not read does not hold up the end, though its last bytes lie in the buffer of TLS.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_does_not_wait_for_tls() {
+    use futures_util::{SinkExt, StreamExt};
+
+    let config = Config {
+        tls_cert: Some(key("tls.pem")),
+        tls_key: Some(key("tls.key.pem")),
+        memory: Some(true),
+        gather: Some(0),
+        ..settings()
+    };
+    let server = start(config).await;
+    let socket = tokio::net::TcpStream::connect(server.address()).await.unwrap();
+    let stream = connector().connect(ServerName::try_from("localhost").unwrap(), socket).await.unwrap();
+    let url = format!("wss://localhost:{}/room", server.address().port());
+    let (mut stalled, _) = tokio_tungstenite::client_async(&url, stream).await.unwrap();
+    stalled.send(vec![0, 0, 1, 0].into()).await.unwrap();
+    stalled.next().await.unwrap().unwrap();
+    stalled.next().await.unwrap().unwrap();
+    let room = server.rooms().enter(&RoomName::new("room").unwrap()).await.unwrap();
+    let doc = Doc::new();
+    let text = doc.get_or_insert_text("text");
+    // More than all buffers hold, piece by piece: each is flushed.
+    let part = "x".repeat(20_000);
+    for _ in 0..1_000 {
+        let update = {
+            let mut txn = doc.transact_mut();
+            text.insert(&mut txn, 0, &part);
+            txn.encode_update_v1()
+        };
+        room.update(None, &update, Receipt::None).unwrap();
+        tokio::time::sleep(Duration::from_micros(500)).await;
+    }
+    drop(room);
+    let begun = std::time::Instant::now();
+    assert!(server.stop().await);
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(4), "{took:?}");
+    drop(stalled);
+}
+
+/// With a certificate everything is encrypted: documents, pages, the API; who speaks plainly is not answered.
+#[tokio::test(flavor = "multi_thread")]
+async fn tls() {
+    use futures_util::{SinkExt, StreamExt};
+
+    let config = Config { tls_cert: Some(key("tls.pem")), tls_key: Some(key("tls.key.pem")), ..settings() };
+    let server = start(config.clone()).await;
+    let connector = connector();
     let connect = async || {
         let socket = tokio::net::TcpStream::connect(server.address()).await.unwrap();
         connector.connect(ServerName::try_from("localhost").unwrap(), socket).await.unwrap()

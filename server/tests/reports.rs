@@ -11,14 +11,18 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use common::{Client, Raw, eventually, server, server_on, server_with};
+use yatta::Doc;
 use yatta_server::auth::Open;
-use yatta_server::limits::Limits;
+use yatta_server::limits::{GatherLimits, Limits};
 use yatta_server::name::RoomName;
+use yatta_server::room::Receipt;
+use yatta_server::room::document::Document;
+use yatta_server::room::outbox::{Outbox, Progress};
 use yatta_server::store::faulty::FaultyStore;
 use yatta_server::store::memory::MemoryStore;
 use yatta_server::store::{Durability, Store, sqlite::SqliteStore};
-use yatta_server::wire;
 use yatta_server::wire::presence::{Entry, write};
+use yatta_server::wire::{self, Message};
 
 fn presence(client: u64, state: &str) -> Bytes {
     wire::awareness(&[], &write([Entry { client, clock: 1, state }].into_iter()))
@@ -55,7 +59,7 @@ async fn srv_009_a_large_update_is_stored() {
     for text in [&large[..], " and more"] {
         client.type_text(text).await;
         // the echo says that it is stored
-        while !matches!(wire::read(&client.raw.frame().await).unwrap(), wire::Message::Update(_)) {}
+        while !matches!(wire::read(&client.raw.frame().await).unwrap(), Message::Update(_)) {}
     }
     drop(client);
     server.stop().await;
@@ -201,6 +205,120 @@ async fn a_stale_peer_deletes_nothing() {
     assert_eq!(b.raw.next_within(Duration::from_millis(300)).await, None, "nobody else hears of its step 2");
     assert_eq!(Client::join(&server, "room").await.text(), a.text());
     server.stop().await;
+}
+
+/// A hook that writes right after a document was loaded: it is stored though nobody else was ever there.
+#[tokio::test(flavor = "multi_thread")]
+async fn srv_005_edits_right_after_loading_are_stored() {
+    let store = Arc::new(MemoryStore::new());
+    let name = RoomName::new("room").unwrap();
+    let write = |text: &str| {
+        let doc = Doc::new();
+        let root = doc.get_or_insert_text("text");
+        let mut txn = yatta::Transact::transact_mut(&doc);
+        yatta::Text::insert(&root, &mut txn, 0, text);
+        txn.encode_update_v1()
+    };
+    let log = store.load(&name).unwrap().log;
+    store.append(&log, write("before").into(), Box::new(|result| result.unwrap()));
+    let limits = Limits { idle_room: Duration::ZERO, ..Limits::default() };
+    let server = server_with(limits, Arc::clone(&store) as Arc<dyn Store>, Arc::new(Open)).await;
+    let room = server.rooms().enter(&name).await.unwrap();
+    room.update(None, &write("by the hook"), Receipt::None).unwrap();
+    drop(room);
+    eventually("it is unloaded", || server.rooms().list().is_empty()).await;
+    let document = Document::load(&store.load(&name).unwrap().updates).unwrap();
+    let text = document.doc().get_or_insert_text("text");
+    let text = yatta::GetString::get_string(&text, &yatta::Transact::transact(document.doc()));
+    assert!(text.contains("before") && text.contains("by the hook"), "{text}");
+    server.stop().await;
+}
+
+/// One buffer for a message to all, however many they are.
+#[tokio::test(flavor = "multi_thread")]
+async fn perf_009_a_broadcast_is_one_buffer() {
+    let limits = Limits { gather: GatherLimits { window: Duration::ZERO, above: 0 }, ..Limits::default() };
+    let server = server_with(limits, Arc::new(MemoryStore::new()), Arc::new(Open)).await;
+    let room = server.rooms().enter(&RoomName::new("room").unwrap()).await.unwrap();
+    let outboxes: Vec<_> = (0..100).map(|_| Arc::new(Outbox::new(100 << 20))).collect();
+    for outbox in &outboxes {
+        room.join(outbox, 0, Bytes::new()).unwrap();
+    }
+    let writer = Doc::new();
+    let text = writer.get_or_insert_text("text");
+    let mut frames = Vec::new();
+    for _ in 0..200 {
+        let update = {
+            let mut txn = yatta::Transact::transact_mut(&writer);
+            // Small ones are copied into the buffer of one write; these are seen as they are.
+            yatta::Text::insert(&text, &mut txn, 0, &"x".repeat(2000));
+            txn.encode_update_v1()
+        };
+        room.update(None, &update, Receipt::None).unwrap();
+        frames.push(wire::update(&[], &update));
+    }
+    let sent = |outbox: &Outbox| {
+        let mut sent = Vec::new();
+        let mut write = |parts: &[std::io::IoSlice<'_>]| {
+            // Heads and messages in turn.
+            sent.extend(parts.iter().skip(1).step_by(2).map(|part| (part.as_ptr(), part.to_vec())));
+            Ok(parts.iter().map(|part| part.len()).sum())
+        };
+        while !matches!(outbox.write(std::time::Instant::now(), &mut write).1.unwrap(), Progress::Done(_)) {}
+        sent
+    };
+    let first = sent(&outboxes[0]);
+    assert!(first.iter().map(|(_, bytes)| bytes).eq(&frames), "all of them, in order");
+    for outbox in &outboxes[1..] {
+        assert!(sent(outbox) == first, "the same bytes at the same place");
+    }
+    drop(room);
+    server.stop().await;
+}
+
+/// What an update frees (somebody else's, which waited for it) comes to its sender in both dialects.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_update_frees_comes_to_its_sender() {
+    for addressed in [true, false] {
+        let server = server().await;
+        let prefix = if addressed { wire::address_prefix("room") } else { Bytes::new() };
+        let (mine, other) = (Doc::new(), Doc::new());
+        let append = |doc: &Doc, part: &str| {
+            let text = doc.get_or_insert_text("text");
+            let mut txn = yatta::Transact::transact_mut(doc);
+            let end = yatta::Text::len(&text, &txn);
+            yatta::Text::insert(&text, &mut txn, end, part);
+            txn.encode_update_v1()
+        };
+        let first = append(&mine, "first ");
+        let known = yatta::updates::decoder::Decode::decode_v1(&first).unwrap();
+        yatta::Transact::transact_mut(&other).apply_update(known).unwrap();
+        let second = append(&other, "second");
+        let mut early = Raw::connect(&server, "room").await;
+        early.send(&[0, 0, 1, 0][..]).await;
+        early.send(wire::update(&[], &second)).await;
+        // The greeting, the answer, and the question for what is missing.
+        for _ in 0..3 {
+            early.frame().await;
+        }
+        let mut sender = Raw::connect(&server, if addressed { "" } else { "room" }).await;
+        if addressed {
+            sender.send([&prefix[..], &[2, 0, 0]].concat()).await;
+        } else {
+            sender.send(&[0, 0, 1, 0][..]).await;
+        }
+        sender.send(wire::update(&prefix, &first)).await;
+        let text = mine.get_or_insert_text("text");
+        while yatta::GetString::get_string(&text, &yatta::Transact::transact(&mine)) != "first second" {
+            let frame = sender.frame().await;
+            let body = if addressed { wire::split_address(&frame).unwrap().1 } else { &frame };
+            if let Message::Update(update) = wire::read(body).unwrap() {
+                let update = yatta::updates::decoder::Decode::decode_v1(update).unwrap();
+                yatta::Transact::transact_mut(&mine).apply_update(update).unwrap();
+            }
+        }
+        server.stop().await;
+    }
 }
 
 /// However many join, the full state is made once and its bytes are shared.

@@ -443,6 +443,28 @@ async fn idle_clients_hear_something() {
     server.stop().await;
 }
 
+/// Who only listens to a busy room is asked whether it is there, and stays.
+#[tokio::test(flavor = "multi_thread")]
+async fn listeners_of_a_busy_room_stay() {
+    let limits = Limits {
+        keep_alive: Duration::from_millis(100),
+        silence: Duration::from_millis(600),
+        messages_per_second: 0,
+        ..Limits::default()
+    };
+    let server = server_with(limits, Arc::new(MemoryStore::new()), Arc::new(Open)).await;
+    let mut writer = Client::join(&server, "room").await;
+    let mut listener = Client::join(&server, "room").await;
+    for i in 0..60 {
+        writer.type_text(&format!("{i};")).await;
+        writer.until(&format!("{i};")).await;
+        listener.until(&format!("{i};")).await;
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+    assert_eq!(server.rooms().list()[0].peers, 2);
+    server.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn half_open_peers_are_given_up() {
     let limits = Limits {

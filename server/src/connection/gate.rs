@@ -42,12 +42,14 @@ pub struct Gate<S> {
     allowance: Arc<Allowance>,
     outbox: Arc<Outbox>,
     heads: Heads,
+    /// What came from the head of a frame on that is too long before admission: handed on if what came before it admits.
+    held: Vec<u8>,
 }
 
 impl<S> Gate<S> {
     /// Puts the gate before a stream.
     pub fn new(inner: S, allowance: Arc<Allowance>, outbox: Arc<Outbox>) -> Self {
-        Self { inner, allowance, outbox, heads: Heads::default() }
+        Self { inner, allowance, outbox, heads: Heads::default(), held: Vec::new() }
     }
 }
 
@@ -62,14 +64,20 @@ struct Heads {
 }
 
 impl Heads {
-    /// Looks through what came; returns whether each frame is of so many bytes at most.
-    fn are_below(&mut self, mut bytes: &[u8], bound: usize) -> bool {
+    /// Looks through what came; returns where the first frame begins (0 if before) that is of more than so many bytes. Nothing
+    /// may be looked through after it.
+    fn first_above(&mut self, came: &[u8], bound: usize) -> Option<usize> {
+        let mut bytes = came;
+        let mut begins = 0;
         while let [first, tail @ ..] = bytes {
             if self.rest > 0 {
                 let skip = usize::try_from(self.rest).unwrap_or(usize::MAX).min(bytes.len());
                 self.rest -= skip as u64;
                 bytes = bytes.get(skip..).unwrap_or_default();
                 continue;
+            }
+            if self.have == 0 {
+                begins = came.len() - bytes.len();
             }
             bytes = tail;
             if let Some(place) = self.head.get_mut(self.have) {
@@ -87,12 +95,19 @@ impl Heads {
                 _ => continue,
             };
             if len > bound as u64 {
-                return false;
+                return Some(begins);
             }
             self.have = 0;
             self.rest = len + if short & 0x80 == 0 { 0 } else { 4 };
         }
-        true
+        None
+    }
+}
+
+impl<S> Gate<S> {
+    fn exceeded(&self) -> io::Result<()> {
+        self.allowance.exceeded.store(true, Ordering::Relaxed);
+        Err(io::Error::other("too much before admission"))
     }
 }
 
@@ -122,15 +137,34 @@ impl<S: AsyncRead + Unpin> AsyncRead for Gate<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        let open = self.allowance.open.load(Ordering::Relaxed);
+        if !self.held.is_empty() {
+            if !open {
+                return Poll::Ready(self.exceeded());
+            }
+            let some = self.held.len().min(buf.remaining());
+            buf.put_slice(self.held.get(..some).unwrap_or_default());
+            self.held.drain(..some);
+            return Poll::Ready(Ok(()));
+        }
         let before = buf.filled().len();
         let polled = Pin::new(&mut self.inner).poll_read(cx, buf);
-        if !self.allowance.open.load(Ordering::Relaxed) && matches!(polled, Poll::Ready(Ok(()))) {
-            let came = buf.filled().len() - before;
+        if !open && matches!(polled, Poll::Ready(Ok(()))) {
+            let bytes = buf.filled().get(before..).unwrap_or_default();
+            let mut came = bytes.len();
             let left = self.allowance.left.load(Ordering::Relaxed);
-            let below = self.heads.are_below(buf.filled().get(before..).unwrap_or_default(), left);
-            if came > left || !below {
-                self.allowance.exceeded.store(true, Ordering::Relaxed);
-                return Poll::Ready(Err(io::Error::other("too much before admission")));
+            match self.heads.first_above(bytes, left) {
+                // All that came before was acted on, and did not admit.
+                Some(0) => return Poll::Ready(self.exceeded()),
+                Some(place) => {
+                    self.held = bytes.get(place..).unwrap_or_default().to_vec();
+                    buf.set_filled(before + place);
+                    came = place;
+                }
+                None => {}
+            }
+            if came > left {
+                return Poll::Ready(self.exceeded());
             }
             self.allowance.left.store(left - came, Ordering::Relaxed);
         }
@@ -173,10 +207,16 @@ mod tests {
         }
         for part in [1, 3, 1000, frames.len()] {
             let mut heads = Heads::default();
-            assert!(frames.chunks(part).all(|part| heads.are_below(part, 65_536)), "{part}");
+            assert!(frames.chunks(part).all(|part| heads.first_above(part, 65_536).is_none()), "{part}");
             assert_eq!((heads.have, heads.rest), (0, 0));
             let mut heads = Heads::default();
-            assert!(!frames.chunks(part).all(|part| heads.are_below(part, 65_535)), "{part}");
+            let mut places = frames.chunks(part).map(|part| heads.first_above(part, 65_535));
+            let found = places.position(|place| place.is_some());
+            assert!(found.is_some(), "{part}");
+            if part == frames.len() {
+                let mut heads = Heads::default();
+                assert_eq!(heads.first_above(&frames, 65_535), Some(frames.len() - 65_536 - 14));
+            }
         }
     }
 }

@@ -215,7 +215,12 @@ impl Inside {
     fn update(&self, peer: &Peer, update: &[u8], answers: bool) -> Result<(), Close> {
         if !self.access.write {
             // As the original: a step 2 without news is fine.
-            let fine = answers && self.room.contains(update).map_err(|error| refused(&error))?;
+            let mut fine = false;
+            if answers {
+                let (contained, took) = self.room.contains(update).map_err(|error| refused(&error))?;
+                peer.owes(took);
+                fine = contained;
+            }
             if !fine {
                 peer.context.metrics().refused_writes.inc();
             }

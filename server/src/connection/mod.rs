@@ -16,7 +16,7 @@ use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::Poll;
+use std::task::{self, Poll};
 use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
@@ -51,6 +51,8 @@ const FREE: Duration = Duration::from_millis(2);
 /// Who had a room work for longer is not read for so many times as long: one peer has a tenth of a room's time at most.
 const SHARE: u32 = 9;
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// Below this a flush is no time in which the peer was not read.
+const LONG_FLUSH: Duration = Duration::from_millis(100);
 /// How long a closing handshake may take.
 const GOODBYE: Duration = Duration::from_secs(1);
 
@@ -86,7 +88,7 @@ struct Peer {
     outbox: Arc<Outbox>,
     opening: Opening,
     allowance: Arc<Allowance>,
-    /// Microseconds for which it had its rooms work out diffs since it was last read.
+    /// Microseconds for which it had its rooms work for it alone and has not waited yet.
     debt: AtomicU64,
 }
 
@@ -116,6 +118,21 @@ enum Dialect {
     Undecided,
     YWebsocket(YWebsocket),
     Hocuspocus(Hocuspocus),
+}
+
+impl Dialect {
+    /// Returns when the first of its admissions ends.
+    fn expires(&self) -> Option<SystemTime> {
+        match self {
+            Self::Undecided => None,
+            Self::YWebsocket(dialect) => dialect.expires(),
+            Self::Hocuspocus(dialect) => dialect.expires(),
+        }
+    }
+
+    fn has_expired(&self) -> bool {
+        self.expires().is_some_and(|at| at <= SystemTime::now())
+    }
 }
 
 /// A connection.
@@ -279,6 +296,7 @@ impl<S: Transport> Connection<S> {
     /// Writes all that waits in the outbox, and does what it asks for.
     async fn flush(&mut self) -> Result<(), End> {
         let mut wrote_any = false;
+        let began = Instant::now();
         loop {
             let (wrote, progress) = self.write_outbox().await?;
             wrote_any |= wrote.bytes > 0;
@@ -290,8 +308,15 @@ impl<S: Transport> Connection<S> {
                     if wrote_any {
                         self.flush_stream().await?;
                     }
+                    let now = Instant::now();
+                    if now.duration_since(began) >= LONG_FLUSH {
+                        // Somebody who was read late took what was written: no silence of the peer.
+                        self.last_in = now;
+                    }
                     return close.map_or(Ok(()), |close| Err(close.into()));
                 }
+                // Who reads more slowly than its rooms write never gets to the end.
+                Progress::Blocked if self.dialect.has_expired() => return Err(Close::Unauthorized.into()),
                 Progress::Blocked => {}
                 Progress::Foreign => self.bounded_flush().await?,
                 Progress::CatchUp(slot) => self.peer.outbox.caught_up(self.catch_up(slot)?),
@@ -299,38 +324,48 @@ impl<S: Transport> Connection<S> {
         }
     }
 
-    /// Writes until the socket takes no more, at least something: within the time that a write may make no progress, which
-    /// is short when we are to close.
-    async fn write_outbox(&mut self) -> Result<(Wrote, Progress), End> {
+    /// Waits for the socket: within the time that a write may make no progress, which is short when we are to close, and no
+    /// longer than the peer is admitted.
+    async fn patiently<T>(
+        &mut self,
+        mut poll: impl FnMut(&mut WebSocketStream<Gate<S>>, &mut task::Context<'_>) -> Poll<T>,
+    ) -> Result<T, End> {
+        let Self { socket, peer, dialect, .. } = self;
+        let (outbox, stall) = (&peer.outbox, peer.context.rooms.shared().limits.write_stall);
         let mut closing = false;
         loop {
-            let stall = self.peer.context.rooms.shared().limits.write_stall;
-            let bound = if closing { GOODBYE.min(stall) } else { stall };
             let began = Instant::now();
-            let (outbox, gate) = (&self.peer.outbox, self.socket.get_mut());
-            let write = poll_fn(|context| match gate.poll_outbox(context) {
+            let patience = if closing { GOODBYE.min(stall) } else { stall };
+            let bound = || match dialect.expires() {
+                Some(at) => patience.min(at.duration_since(SystemTime::now()).unwrap_or_default()),
+                None => patience,
+            };
+            let attempt = poll_fn(|context| match poll(socket, context) {
                 Poll::Ready(done) => Poll::Ready(Some(done)),
                 Poll::Pending if !closing && outbox.is_closing(context) => Poll::Ready(None),
                 Poll::Pending => Poll::Pending,
             });
-            match within(bound, write).await {
-                Some(Some((wrote, progress))) => return Ok((wrote, progress.map_err(|_| End::Gone)?)),
+            match within(bound, attempt).await {
+                Some(Some(done)) => return Ok(done),
                 Some(None) => closing = true,
-                // A broadcast made progress meanwhile.
-                None if outbox.last_write() > began => {}
+                None if dialect.has_expired() => return Err(Close::Unauthorized.into()),
+                // A broadcast made progress meanwhile, or the clock of the token is a little behind.
+                None if outbox.last_write() > began || began.elapsed() < patience => {}
                 None => return Err(Close::TryAgain.into()),
             }
         }
     }
 
+    /// Writes until the socket takes no more, at least something.
+    async fn write_outbox(&mut self) -> Result<(Wrote, Progress), End> {
+        let (wrote, progress) =
+            self.patiently(|socket, context| socket.get_mut().poll_outbox(context)).await?;
+        Ok((wrote, progress.map_err(|_| End::Gone)?))
+    }
+
     async fn flush_stream(&mut self) -> Result<(), End> {
-        let bound = self.peer.context.rooms.shared().limits.write_stall;
-        let gate = self.socket.get_mut();
-        match within(bound, poll_fn(|context| gate.poll_flush_stream(context))).await {
-            Some(Ok(())) => Ok(()),
-            Some(Err(_)) => Err(End::Gone),
-            None => Err(Close::TryAgain.into()),
-        }
+        let flushed = self.patiently(|socket, context| socket.get_mut().poll_flush_stream(context)).await?;
+        flushed.map_err(|_| End::Gone)
     }
 
     fn catch_up(&self, slot: Slot) -> Result<Vec<Bytes>, Close> {
@@ -342,21 +377,13 @@ impl<S: Transport> Connection<S> {
     }
 
     async fn bounded_feed(&mut self, message: WsMessage) -> Result<(), End> {
-        let bound = self.peer.context.rooms.shared().limits.write_stall;
-        match within(bound, self.socket.feed(message)).await {
-            Some(Ok(())) => Ok(()),
-            Some(Err(_)) => Err(End::Gone),
-            None => Err(Close::TryAgain.into()),
-        }
+        self.patiently(|socket, context| socket.poll_ready_unpin(context)).await?.map_err(|_| End::Gone)?;
+        self.socket.start_send_unpin(message).map_err(|_| End::Gone)
     }
 
     async fn bounded_flush(&mut self) -> Result<(), End> {
-        let bound = self.peer.context.rooms.shared().limits.write_stall;
-        match within(bound, self.socket.flush()).await {
-            Some(Ok(())) => Ok(()),
-            Some(Err(_)) => Err(End::Gone),
-            None => Err(Close::TryAgain.into()),
-        }
+        let flushed = self.patiently(|socket, context| socket.poll_flush_unpin(context)).await?;
+        flushed.map_err(|_| End::Gone)
     }
 
     /// Whether a message may be read now: within the rate, and while the store keeps up.
@@ -381,8 +408,10 @@ impl<S: Transport> Connection<S> {
                 pause = Some(Duration::from_secs_f64((-self.credit.0 / rate).min(5.0)));
             }
         }
-        let debt = Duration::from_micros(self.peer.debt.swap(0, Ordering::Relaxed));
+        // Little things add up.
+        let debt = Duration::from_micros(self.peer.debt.load(Ordering::Relaxed));
         if debt > FREE {
+            self.peer.debt.store(0, Ordering::Relaxed);
             pause = pause.max(Some((debt * SHARE).min(LONGEST_PAUSE)));
         }
         if shared.store.backlog() > shared.limits.backlog_bytes {
@@ -395,14 +424,14 @@ impl<S: Transport> Connection<S> {
     /// When something has to be done even if nothing comes.
     fn deadline(&self, now: Instant) -> Instant {
         let limits = &self.peer.context.rooms.shared().limits;
-        let mut deadline = (self.last_out() + limits.keep_alive).min(self.last_in + limits.silence);
+        let mut deadline = self.ping_due().min(self.last_in + limits.silence);
         if let Some(until) = self.paused_until {
             deadline = deadline.min(until);
         }
         if !self.is_admitted() {
             deadline = deadline.min(self.opened + limits.unauthenticated_time);
         }
-        if let Some(expires) = self.expires() {
+        if let Some(expires) = self.dialect.expires() {
             let left = expires.duration_since(SystemTime::now()).unwrap_or_default();
             deadline = deadline.min(now + left);
         }
@@ -412,7 +441,7 @@ impl<S: Transport> Connection<S> {
     async fn on_time(&mut self) -> Result<(), End> {
         let now = Instant::now();
         let limits = &self.peer.context.rooms.shared().limits;
-        if self.expires().is_some_and(|at| at <= SystemTime::now()) {
+        if self.dialect.has_expired() {
             return Err(Close::Unauthorized.into());
         }
         if !self.is_admitted() && now >= self.opened + limits.unauthenticated_time {
@@ -421,8 +450,10 @@ impl<S: Transport> Connection<S> {
         if now >= self.last_in + limits.silence {
             return Err(End::Gone);
         }
-        if now >= self.last_out() + limits.keep_alive {
+        if now >= self.ping_due() {
             let frame = match &self.dialect {
+                // It hears enough.
+                _ if now < self.peer.outbox.last_write() + limits.keep_alive => None,
                 Dialect::Undecided => None,
                 Dialect::YWebsocket(_) => Some(wire::KEEP_ALIVE),
                 Dialect::Hocuspocus(_) => Some(wire::APP_PING),
@@ -439,8 +470,11 @@ impl<S: Transport> Connection<S> {
         Ok(())
     }
 
-    fn last_out(&self) -> Instant {
-        self.last_ping.max(self.peer.outbox.last_write())
+    /// When a ping has to go out: one or the other was silent for so long, and there was no ping meanwhile. A peer that only
+    /// listens shows by the answers that it is there.
+    fn ping_due(&self) -> Instant {
+        let silent = self.peer.outbox.last_write().min(self.last_in);
+        self.last_ping.max(silent) + self.peer.context.rooms.shared().limits.keep_alive
     }
 
     fn is_admitted(&self) -> bool {
@@ -448,14 +482,6 @@ impl<S: Transport> Connection<S> {
             Dialect::Undecided => false,
             Dialect::YWebsocket(_) => true,
             Dialect::Hocuspocus(dialect) => dialect.is_admitted(),
-        }
-    }
-
-    fn expires(&self) -> Option<SystemTime> {
-        match &self.dialect {
-            Dialect::Undecided => None,
-            Dialect::YWebsocket(dialect) => dialect.expires(),
-            Dialect::Hocuspocus(dialect) => dialect.expires(),
         }
     }
 
@@ -484,11 +510,11 @@ impl<S: Transport> Connection<S> {
 }
 
 /// Waits for a future within a bound. Mostly it is ready at once; then no timer is made.
-async fn within<F: Future>(bound: Duration, future: F) -> Option<F::Output> {
+async fn within<F: Future>(bound: impl FnOnce() -> Duration, future: F) -> Option<F::Output> {
     let mut future = pin!(future);
     match poll_fn(|context| Poll::Ready(future.as_mut().poll(context))).await {
         Poll::Ready(output) => Some(output),
-        Poll::Pending => timeout(bound, future).await.ok(),
+        Poll::Pending => timeout(bound(), future).await.ok(),
     }
 }
 

@@ -93,7 +93,9 @@ impl YWebsocket {
 
     fn update(&mut self, peer: &Peer, update: &[u8]) -> Result<bool, Close> {
         if !self.access.write {
-            if !self.room.contains(update).map_err(|error| refused(&error))? {
+            let (contained, took) = self.room.contains(update).map_err(|error| refused(&error))?;
+            peer.owes(took);
+            if !contained {
                 self.refused = true;
                 peer.context.metrics().refused_writes.inc();
             }

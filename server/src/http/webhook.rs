@@ -145,6 +145,13 @@ impl Webhooks {
         }
     }
 
+    /// Returns of which documents nobody was told so far, in the order of names.
+    pub fn waiting(&self) -> Vec<RoomName> {
+        let mut waiting: BTreeSet<RoomName> = self.changes.lock().keys().cloned().collect();
+        waiting.extend(self.underway.lock().keys().cloned());
+        waiting.into_iter().collect()
+    }
+
     /// Reports all that waits or was tried in vain so far, once each, for so long: the server ends. Returns what is left, in
     /// the order of names.
     pub async fn finish(self: &Arc<Self>, bound: Duration) -> Vec<RoomName> {

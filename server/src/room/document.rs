@@ -33,6 +33,9 @@ pub struct Applied {
     /// Whether what this update refers to is missing. Not for one that goes through while something else waits: or one update
     /// that never can would make the server ask after each of all others.
     pub missing: bool,
+    /// Whether the effect goes beyond what the update holds itself: something that waited went through, or was deleted. Its sender
+    /// lacks that.
+    pub freed: bool,
 }
 
 /// A document and what of it is kept encoded.
@@ -67,11 +70,19 @@ impl Document {
     /// When it cannot be read; the document is as it was. After [`Refused::Broken`] it must be thrown away.
     pub fn apply(&mut self, update: &[u8]) -> Result<Applied, Refused> {
         let was_missing = self.missing;
-        let (effect, missing) = guarded(|| {
+        let (effect, missing, freed) = guarded(|| {
             let update = Update::decode_v1(update).map_err(|error| Refused::Malformed(error.to_string()))?;
+            let own = was_missing.then(|| (update.insertions(true), update.delete_set().clone()));
             let mut txn = self.doc.transact_mut();
             txn.apply_update(update).map_err(|error| Refused::Malformed(error.to_string()))?;
-            Ok((txn.encode_update_v1(), txn.has_missing_updates()))
+            let effect = txn.encode_update_v1();
+            let freed = own.is_some_and(|(inserted, deleted)| {
+                Update::decode_v1(&effect).is_ok_and(|effect| {
+                    !effect.insertions(true).diff(&inserted).is_empty()
+                        || !effect.delete_set().diff(&deleted).is_empty()
+                })
+            });
+            Ok((effect, txn.has_missing_updates(), freed))
         })?;
         self.missing = missing;
         let effect = (effect != Update::EMPTY_V1).then(|| Bytes::from(effect));
@@ -82,7 +93,7 @@ impl Document {
         // What waits is in no effect, so the peer's own bytes are kept as long as something does.
         let record = if missing { Some(Bytes::copy_from_slice(update)) } else { effect.clone() };
         let missing = missing && (!was_missing || effect.is_none());
-        Ok(Applied { effect, record, missing })
+        Ok(Applied { effect, record, missing, freed })
     }
 
     /// Returns whether an update would change nothing.
@@ -161,6 +172,12 @@ pub(crate) fn lower(known: &mut StateVector, missed: &[u8]) {
     for (client, clock) in update.state_vector_lower().iter() {
         known.set_min(*client, *clock);
     }
+}
+
+/// Makes one update of several that the engine took; `None` if they have to go one by one. Cost O(their bytes).
+pub(crate) fn join<'a>(updates: impl Iterator<Item = &'a Bytes>) -> Option<Bytes> {
+    let merged = || yatta::merge_updates_v1(updates).map_err(|error| Refused::Malformed(error.to_string()));
+    guarded(merged).ok().map(Bytes::from)
 }
 
 /// Makes one update of many, with what waits in it: the merge of a compaction.

@@ -14,7 +14,7 @@ use super::outbox::{Out, Outbox};
 use super::presence::PeerId;
 use super::{Peer, State};
 use crate::metrics::Metrics;
-use crate::room::document::{Document, lower};
+use crate::room::document::{Document, join, lower};
 use crate::wire;
 
 /// So many sockets are written to by who made the broadcast (some 5 us each); the tasks of the others are woken, to work in
@@ -135,7 +135,7 @@ impl State {
         let merged = match &updates[..] {
             [] => None,
             [(_, only)] => Some(only.clone()),
-            many => yatta::merge_updates_v1(many.iter().map(|(_, update)| update)).ok().map(Bytes::from),
+            many => join(many.iter().map(|(_, update)| update)),
         };
         let mut whole = merged.as_deref().map(|merged| Shared::new(wire::update, merged));
         let mut parts: Vec<Shared<'_>> =

@@ -272,7 +272,9 @@ impl Room {
             let echo = applied.effect.as_ref().map(|effect| {
                 self.shared.metrics.updates.inc();
                 state.full = None;
-                self.send_or_gather(&mut state, from, effect, &mut fanout);
+                // What an update freed its sender lacks, too. An echo brings it, after the fsync (R3).
+                let author = from.filter(|_| !applied.freed || matches!(receipt, Receipt::Echo(_)));
+                self.send_or_gather(&mut state, author, effect, &mut fanout);
                 matches!(receipt, Receipt::Echo(_)).then(|| wire::update(&[], effect))
             });
             if let Some(record) = &applied.record {
@@ -373,12 +375,14 @@ impl Room {
         Ok(())
     }
 
-    /// Returns whether an update holds nothing new.
+    /// Returns whether an update holds nothing new, and how long that kept the room.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn contains(&self, update: &[u8]) -> Result<bool, Refused> {
-        self.state.lock().document.contains(update)
+    pub fn contains(&self, update: &[u8]) -> Result<(bool, Duration), Refused> {
+        let state = self.state.lock();
+        let began = Instant::now();
+        Ok((state.document.contains(update)?, began.elapsed()))
     }
 
     /// Takes presence in and sends it on, to the sender too: its watchdog wants to hear something.

@@ -78,7 +78,7 @@ pub trait Sink: Send + Sync {
 pub enum Progress {
     /// All is written; then it may be time to close.
     Done(Option<Close>),
-    /// The socket takes no more.
+    /// The socket takes no more, or took a lot at once.
     Blocked,
     /// The WebSocket has to end its own frame first (O2).
     Foreign,
@@ -123,6 +123,8 @@ pub struct Outbox {
 const OVERHEAD: usize = 64;
 /// Messages that are written by one call.
 const AT_ONCE: usize = 16;
+/// After so many bytes the lock is given up for a moment, so that whoever fills the queue does not wait for a fast reader.
+const HOLD: u64 = 512 << 10;
 /// What is below this in all is copied into one piece: cheaper than a call with many.
 const SMALL: usize = 1024;
 /// Bytes of the head of a frame.
@@ -336,6 +338,9 @@ impl State {
                     self.last = now;
                     wrote.bytes += taken as u64;
                     wrote.messages += self.advance(taken);
+                    if wrote.bytes >= HOLD && !self.queue.is_empty() {
+                        break Ok(Progress::Blocked);
+                    }
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break Ok(Progress::Blocked),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -457,6 +462,25 @@ mod tests {
             Ok(parts.iter().map(|part| (all.extend_from_slice(part), part.len()).1).sum())
         });
         (all, progress.unwrap())
+    }
+
+    /// A reader that is faster than whoever writes does not hold the lock.
+    #[test]
+    fn much_is_written_in_parts() {
+        let outbox = Outbox::new(0);
+        (0..100).for_each(|byte| outbox.push(Bytes::from(vec![byte; 100_000])));
+        let (mut parts, mut all) = (0, Vec::new());
+        loop {
+            let (some, progress) = written(&outbox);
+            all.extend(some);
+            parts += 1;
+            match progress {
+                Progress::Blocked => assert!(parts < 100, "it comes to an end"),
+                progress => break assert_eq!(progress, Progress::Done(None)),
+            }
+        }
+        assert!(parts > 3, "{parts}");
+        assert_eq!(all.len(), 100 * (100_000 + HEAD));
     }
 
     #[test]

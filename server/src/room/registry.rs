@@ -262,8 +262,11 @@ impl Rooms {
 
     /// Sends all peers of a room away and unloads it; returns whether it was in memory.
     pub fn close(&self, name: &RoomName) -> bool {
-        let map = self.map.lock();
-        let Some(Entry::Live(room)) = map.get(name) else { return false };
+        let live = match self.map.lock().get(name) {
+            Some(Entry::Live(room)) => Some(Arc::clone(room)),
+            _ => None,
+        };
+        let Some(room) = live else { return false };
         room.dismiss(Close::Gone);
         // Due at the next tick, however short ago it was used.
         room.last_used.store(0, Ordering::Relaxed);
