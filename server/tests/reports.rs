@@ -312,7 +312,7 @@ async fn what_an_update_frees_comes_to_its_sender() {
         while yatta::GetString::get_string(&text, &yatta::Transact::transact(&mine)) != "first second" {
             let frame = sender.frame().await;
             let body = if addressed { wire::split_address(&frame).unwrap().1 } else { &frame };
-            if let Message::Update(update) = wire::read(body).unwrap() {
+            if let Ok(Message::Update(update)) = wire::read(body) {
                 let update = yatta::updates::decoder::Decode::decode_v1(update).unwrap();
                 yatta::Transact::transact_mut(&mine).apply_update(update).unwrap();
             }
