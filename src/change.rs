@@ -147,6 +147,13 @@ impl ChangeSet {
         self.before.iter().find(|entry| entry.0 == client).map_or(now, |entry| entry.1)
     }
 
+    /// Whether a unit came in this transaction. Where many clients would make that a search, false.
+    #[inline]
+    pub(crate) fn surely_new(&self, id: Id) -> bool {
+        let is_new = |entry: &(ClientIdx, u32)| entry.0 == id.client && id.clock >= entry.1;
+        self.before.len() <= SCAN_MAX && self.before.iter().any(is_new)
+    }
+
     /// Notes a range that is deleted and was not before, here and in the store.
     #[inline]
     pub(crate) fn delete(&mut self, store: &mut Store, id: Id, len: u32) {

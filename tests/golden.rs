@@ -433,3 +433,21 @@ fn typing_before_a_deleted_item_steps_over_it() {
     let state = doc.transact().encode_state_as_update_v1(&StateVector::default());
     assert_eq!(hex(&state), "010301000101017401440100016184010001620101010001");
 }
+
+/// States that loading changes, here as in Yjs (testdata/loads.json).
+#[test]
+fn states_that_loading_changes() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/loads.json");
+    let file = Json::parse(&std::fs::read_to_string(path).expect("the file is there")).expect("JSON");
+    let cases = file.get("cases").items();
+    assert_eq!(cases.len(), 2);
+    for case in cases {
+        let doc = Doc::with_client_id(99);
+        doc.get_or_insert_text("t");
+        let state = Update::decode_v1(&unhex(text(case, "state")).expect("hex")).expect("a state");
+        doc.transact_mut().apply_update(state).expect("it applies");
+        doc.check();
+        let loaded = doc.transact().encode_state_as_update_v1(&StateVector::default());
+        assert_eq!(hex(&loaded), text(case, "loaded"), "{}", text(case, "name"));
+    }
+}

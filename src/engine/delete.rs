@@ -1,6 +1,6 @@
 //! Deleting an item: it stays in its list, its width becomes 0, and what it holds is deleted with it.
 //!
-//! The content is let go later (`gc`), so that observers can still see it; text at once where there are none. Nested types are walked with an explicit
+//! The content is let go later (`gc`), so that observers can still see it; text that came in the same transaction at once where there are none. Nested types are walked with an explicit
 //! stack: they may be nested as deep as a peer likes.
 
 use std::sync::Arc;
@@ -83,9 +83,14 @@ fn delete_one(store: &mut Store, changes: &mut ChangeSet, slot: ItemIdx) -> Opti
         quoted_deleted(store, changes, slot, key);
     }
     match item.kind() {
-        Kind::String if !changes.hold_content && !store.skip_gc && !item.flags.has(PINNED) => {
-            // Nobody will look at it: collected at once, so that the next deletion of this transaction beside it only moves
-            // a boundary.
+        Kind::String
+            if !changes.hold_content
+                && !store.skip_gc
+                && !item.flags.has(PINNED)
+                && changes.surely_new(item.id) =>
+        {
+            // It came and went: nobody will look at it, not even who subscribes before the commit. Collected at once, so that
+            // the next deletion of this transaction beside it only moves a boundary.
             store.drop_content(slot);
             None
         }

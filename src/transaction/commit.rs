@@ -81,6 +81,7 @@ impl TransactionMut<'_> {
             self.guard.state.changes = changes;
             self.forget_summary();
             self.notify_before(panicked);
+            self.guard.state.changes.hold_content = self.doc().inner().events.listening().hold_content();
             self.commit_changes(panicked, &mut follow_ups);
             waiting.extend(follow_ups);
         }

@@ -115,6 +115,8 @@ impl<'doc> TransactionMut<'doc> {
     fn announced(doc: &'doc Doc, guard: WriteGuard<'doc>, origin: Option<Origin>) -> Self {
         let mut txn = Self::open(doc, guard, origin);
         txn.begin();
+        // Who was called may have subscribed to this very transaction.
+        txn.guard.state.changes.hold_content |= doc.inner().events.listening().hold_content();
         txn
     }
 

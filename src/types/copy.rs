@@ -2,7 +2,7 @@
 
 use super::array::{Array, ArrayPrelim, ArrayRef};
 use super::map::{MapPrelim, MapRef};
-use super::text::{DeltaPrelim, TextRef, YChange};
+use super::text::{DeltaPrelim, Diff, TextRef, YChange};
 use super::xml::prelim::attributes_of;
 use super::xml::{
     XmlDeltaPrelim, XmlElementPrelim, XmlElementRef, XmlFragment, XmlFragmentPrelim, XmlFragmentRef, XmlIn,
@@ -52,8 +52,11 @@ pub(super) fn xml_text<T: ReadTxn>(txn: &T, text: &XmlTextRef, depth: u32) -> Xm
 }
 
 fn runs<T: ReadTxn>(txn: &T, text: &impl Text, depth: u32) -> impl Iterator<Item = Delta<In>> {
+    // What is too deep is left out: `undefined` has no form of its own in a text.
+    let is_type = |run: &Diff<YChange>| !matches!(run.insert, Out::Any(_) | Out::YDoc(_));
     let runs = text.diff(txn, YChange::identity).into_iter();
-    runs.map(move |run| Delta::Inserted(value(txn, &run.insert, depth + 1), run.attributes))
+    runs.filter(move |run| depth + 1 < COPY_DEPTH || !is_type(run))
+        .map(move |run| Delta::Inserted(value(txn, &run.insert, depth + 1), run.attributes))
 }
 
 pub(super) fn element<T: ReadTxn>(txn: &T, element: &XmlElementRef, depth: u32) -> XmlElementPrelim {

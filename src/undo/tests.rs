@@ -284,3 +284,21 @@ fn an_observer_that_panics_leaves_the_stacks_whole() {
     assert_eq!(text.get_string(&doc.transact()), "");
     doc.check();
 }
+
+/// Yjs: the manager hears of the end of the transaction that was open when it was made.
+#[test]
+fn a_manager_that_comes_during_a_transaction_captures_it() {
+    let doc = Doc::with_client_id(1);
+    let text = doc.get_or_insert_text("t");
+    text.push(&mut doc.transact_mut(), "abc");
+    let mut undo = UndoManager::<()>::with_options(Options::default());
+    let mut txn = doc.transact_mut();
+    text.remove_range(&mut txn, 0, 3);
+    text.push(&mut txn, "came and went");
+    text.remove_range(&mut txn, 0, 13);
+    undo.expand_scope(&doc, &text);
+    drop(txn);
+    doc.check();
+    assert!(undo.try_undo().expect("nothing is open"));
+    assert_eq!(text.get_string(&doc.transact()), "abc");
+}

@@ -9,7 +9,7 @@ use yatta::{
     Array, Assoc, Doc, IdSet, IndexedSequence, Map, Options, ReadTxn, Snapshot, StateVector, StickyIndex,
     Text, Transact, Update, XmlFragment,
 };
-use yatta_encoding::block::Block;
+use yatta_encoding::block::{Block, Parent};
 use yatta_encoding::update::decode_update_v1;
 
 use super::bytes::read_v2;
@@ -111,7 +111,7 @@ fn after(doc: &Doc, roots: &Roots) {
     let (third, _) = fixture::empty(78, true);
     third.transact_mut().apply_update(Update::decode_v1(&saved).expect("it reads")).expect("it applies");
     third.check();
-    if !has_crossed_origins(&v1) && !has_crossed_origins(&saved) {
+    if !has_crossed_origins(&v1) && !has_crossed_origins(&saved) && !stands_at_collected(&saved) {
         assert_eq!(fixture::state(&third)[0], saved, "loading what was loaded changes nothing");
     }
     drop((content, fixture::read(&copy.transact(), &copied)));
@@ -129,6 +129,23 @@ fn has_crossed_origins(state: &[u8]) -> bool {
         let (Some(origin), Some(right)) = (item.origin, item.right_origin) else { return false };
         let crossed = origin.client == right.client && right.clock <= origin.clock;
         crossed && decoded.blocks.iter().any(|other| holds(other, origin) && holds(other, right))
+    })
+}
+
+/// Whether a block has a neighbour, or a parent, that is a collected range. It was there when the block came; who loads the
+/// state collects the block too, as Yjs does, and what stands beside that one at the next load.
+fn stands_at_collected(state: &[u8]) -> bool {
+    let decoded = decode_update_v1(state).expect("a state reads");
+    let is_collected = |id: yatta::ID| {
+        decoded.blocks.iter().any(|block| {
+            let clocks = block.id().clock..block.clock_end();
+            matches!(block, Block::Gc { .. }) && block.id().client == id.client && clocks.contains(&id.clock)
+        })
+    };
+    decoded.blocks.iter().any(|block| {
+        let Block::Item(item) = block else { return false };
+        let parent = if let Parent::Branch(id) = item.parent { Some(id) } else { None };
+        [item.origin, item.right_origin, parent].into_iter().flatten().any(is_collected)
     })
 }
 

@@ -95,7 +95,11 @@ pub fn replicas(data: &[u8]) {
                 next.received = all[at].received;
                 next.apply(&state[usize::from(v2)], v2);
                 next.sent.lock().expect("no panic while noting").clear();
-                assert_eq!(next.content(), all[at].content(), "a document reads as it was saved");
+                // What waits is taken in as far as it can be, which may be further than it was: Yjs parks a client's blocks
+                // with those that they were looked at for.
+                if !all[at].doc.transact().has_missing_updates() {
+                    assert_eq!(next.content(), all[at].content(), "a document reads as it was saved");
+                }
                 all[at] = next;
             }
             _ => transaction(&all[at], &mut input),

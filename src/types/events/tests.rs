@@ -577,3 +577,31 @@ fn a_root_of_unknown_kind_is_what_its_observer_takes_it_for() {
     assert_eq!(*lens.lock().unwrap(), [2, 12]);
     assert_eq!(ours.transact().state_vector(), StateVector::from_iter([(ClientID::new(2), 2)]));
 }
+
+/// Lengths are those of the document's offset kind, also for who subscribes when the text is deleted already.
+#[test]
+fn an_observer_that_comes_during_a_transaction_hears_of_it() {
+    for before in [false, true] {
+        let doc = doc(1, OffsetKind::Bytes);
+        let text = doc.get_or_insert_text("t");
+        text.push(&mut doc.transact_mut(), "éé!");
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let (target, log) = (text.clone(), Arc::clone(&heard));
+        let subscribe = move || {
+            let log = Arc::clone(&log);
+            target.observe("late", move |txn, event| log.lock().unwrap().extend_from_slice(event.delta(txn)));
+        };
+        if before {
+            let subscribe = subscribe.clone();
+            doc.observe_before_transaction("first", move |_| subscribe()).unwrap();
+        }
+        let mut txn = doc.transact_mut();
+        text.remove_range(&mut txn, 0, 4);
+        if !before {
+            subscribe();
+        }
+        drop(txn);
+        doc.check();
+        assert_eq!(*heard.lock().unwrap(), [Delta::Deleted(4)], "before: {before}");
+    }
+}
