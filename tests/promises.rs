@@ -257,3 +257,50 @@ fn a_callback_that_ends_itself_may_own_other_subscriptions() {
     }
     assert_eq!(calls.load(Ordering::Relaxed), 1, "both subscriptions ended with the first update");
 }
+
+/// yrs forgets what is written after an explicit commit: no peer hears of it.
+#[test]
+fn what_is_written_after_a_commit_is_a_transaction_of_its_own() {
+    let doc = Doc::with_client_id(1);
+    let text = doc.get_or_insert_text("t");
+    let updates = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&updates);
+    doc.observe_update_v1("log", move |_, event| log.lock().unwrap().push(event.update.clone())).unwrap();
+    let told = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&told);
+    text.observe("count", move |_, _| {
+        count.fetch_add(1, Ordering::Relaxed);
+    });
+    let begun = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&begun);
+    doc.observe_before_transaction("count", move |_| {
+        count.fetch_add(1, Ordering::Relaxed);
+    })
+    .unwrap();
+
+    let mut txn = doc.transact_mut_with("me");
+    text.insert(&mut txn, 0, "one two");
+    txn.commit();
+    let first = txn.encode_update_v1();
+    txn.commit();
+    assert!(txn.has_changes(), "what was done can be asked for until something else is written");
+    text.remove_range(&mut txn, 0, 4);
+    assert_eq!(txn.origin(), Some(&"me".into()));
+    drop(txn);
+    doc.check();
+
+    let mut txn = doc.transact_mut();
+    text.push(&mut txn, "!");
+    txn.commit();
+    drop(txn);
+
+    let updates = updates.lock().unwrap();
+    assert_eq!(updates[0], first);
+    assert_eq!((updates.len(), told.load(Ordering::Relaxed), begun.load(Ordering::Relaxed)), (3, 3, 3));
+    let peer = Doc::with_client_id(2);
+    let copy = peer.get_or_insert_text("t");
+    for update in updates.iter() {
+        peer.transact_mut().apply_update(Update::decode_v1(update).unwrap()).unwrap();
+    }
+    assert_eq!(copy.get_string(&peer.transact()), "two!");
+}

@@ -41,16 +41,29 @@ const KEPT_BYTES: usize = 1024;
 
 impl TransactionMut<'_> {
     /// Commits: tells observers, tidies up, emits the update. Dropping the transaction does the same. Doing it twice does
-    /// nothing. Cost O(changes).
+    /// nothing. What is written afterwards is a transaction of its own, of the same origin, that begins with the first write
+    /// (in yrs, no peer and no observer hears of it). Cost O(changes).
     ///
     /// # Panics
     /// With the first panic of a callback, once the commit is complete.
     pub fn commit(&mut self) {
-        if let Some(panic) = self.complete()
+        let panicked = self.complete();
+        self.over = true;
+        if let Some(panic) = panicked
             && !std::thread::panicking()
         {
             resume_unwind(panic);
         }
+    }
+
+    /// Begins another transaction after an explicit commit.
+    #[cold]
+    pub(super) fn begin_anew(&mut self) {
+        (self.over, self.committed, self.local) = (false, false, true);
+        self.guard.state.changes.clear();
+        self.ranges.clear();
+        self.forget_summary();
+        self.begin();
     }
 
     /// Commits and returns the first panic of a callback.

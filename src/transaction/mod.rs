@@ -79,6 +79,8 @@ pub struct TransactionMut<'doc> {
     /// False once an update was applied before anything else happened.
     local: bool,
     committed: bool,
+    /// [`Self::commit`] was called: what is written now is another transaction.
+    over: bool,
 }
 
 impl<'doc> TransactionMut<'doc> {
@@ -107,6 +109,7 @@ impl<'doc> TransactionMut<'doc> {
             summary: OnceCell::new(),
             local: true,
             committed: false,
+            over: false,
         }
     }
 
@@ -115,8 +118,6 @@ impl<'doc> TransactionMut<'doc> {
     fn announced(doc: &'doc Doc, guard: WriteGuard<'doc>, origin: Option<Origin>) -> Self {
         let mut txn = Self::open(doc, guard, origin);
         txn.begin();
-        // Who was called may have subscribed to this very transaction.
-        txn.guard.state.changes.hold_content |= doc.inner().events.listening().hold_content();
         txn
     }
 
@@ -126,6 +127,8 @@ impl<'doc> TransactionMut<'doc> {
         let doc = self.doc;
         doc.inner().events.before_all.trigger_all(&mut panicked, |call| call(self));
         self.notify_before(&mut panicked);
+        // Who was called may have subscribed to this very transaction.
+        self.guard.state.changes.hold_content = doc.inner().events.listening().hold_content();
         if let Some(panic) = panicked {
             std::panic::resume_unwind(panic);
         }
@@ -157,6 +160,9 @@ impl<'doc> TransactionMut<'doc> {
     /// The store and the change set, for an edit.
     #[inline]
     pub(crate) fn parts(&mut self) -> (&mut Store, &mut ChangeSet) {
+        if self.over {
+            self.begin_anew();
+        }
         let state = &mut *self.guard.state;
         (&mut state.store, &mut state.changes)
     }
@@ -321,7 +327,7 @@ impl<'doc> TransactionMut<'doc> {
     /// # Errors
     /// None today: a decoded update has been checked whole. The type is yrs's.
     pub fn apply_update(&mut self, mut update: Update) -> Result<(), UpdateError> {
-        self.local &= !self.changes().is_empty();
+        self.local &= !self.parts().1.is_empty();
         let (store, changes) = self.parts();
         let before = changes.touched.len().saturating_sub(1);
         crate::engine::pending::apply_update(store, changes, &mut update);

@@ -42,7 +42,7 @@ impl Automerge {
 
     fn read(&self, map: &ObjId, key: &str) -> Option<Value> {
         let (found, _) = self.doc.get(map, key).ok()??;
-        match found.to_scalar()? {
+        match found.as_scalar()? {
             ScalarValue::Int(number) => Some(Value::Int(*number)),
             ScalarValue::Str(text) => Some(Value::Text(text.to_string())),
             ScalarValue::Boolean(flag) => Some(Value::Flag(*flag)),

@@ -196,13 +196,20 @@ const B4_RUNS: usize = 7;
 #[cfg(feature = "compare")]
 const B4_LIMIT: std::time::Duration = std::time::Duration::from_secs(60);
 
+/// The words of a panic.
+#[cfg(feature = "compare")]
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let words = panic.downcast_ref::<String>().map(String::as_str);
+    format!("panics: {}", words.or(panic.downcast_ref::<&str>().copied()).unwrap_or("without words"))
+}
+
 /// B4 on all engines that know text, in turn; the texts are compared first.
 #[cfg(feature = "compare")]
 pub(crate) fn text_engines(edits: &[yatta_benchmarks::edit::Edit]) -> Result<Suite, Failure> {
     use yatta_benchmarks::engine::Engine as _;
     use yatta_benchmarks::engines::Yatta;
     use yatta_benchmarks::measure::timed;
-    use yatta_benchmarks::peers::PEERS;
+    use yatta_benchmarks::peers::{PEERS, Play};
 
     let ours = || {
         let mut doc = Yatta::new(1);
@@ -210,18 +217,23 @@ pub(crate) fn text_engines(edits: &[yatta_benchmarks::edit::Edit]) -> Result<Sui
         (elapsed, doc)
     };
     let expected = ours().1.text();
+    // An engine that panics has failed; the others go on.
+    let played = |play: Play, edits: &[yatta_benchmarks::edit::Edit]| {
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| play(edits)));
+        caught.map_err(|panic| message(&*panic)).and_then(|done| done.map_err(|error| error.to_string()))
+    };
     let mut all = vec![("yatta", Ok(Vec::new()))];
     for (name, play) in PEERS {
         eprintln!("B4 on {name}");
-        let tenth = play(&edits[..edits.len() / 10]).map(|(elapsed, _)| elapsed * 10);
+        let tenth = played(play, &edits[..edits.len() / 10]).map(|(elapsed, _)| elapsed * 10);
         let fit = match tenth {
-            Ok(guess) if guess < B4_LIMIT => match play(edits) {
+            Ok(guess) if guess < B4_LIMIT => match played(play, edits) {
                 Ok((_, Some(text))) if text != expected => Err(Figure::Failed("the text differs".to_owned())),
                 Ok(_) => Ok(Vec::new()),
-                Err(error) => Err(Figure::Failed(error.to_string())),
+                Err(error) => Err(Figure::Failed(error)),
             },
             Ok(_) => Err(Figure::NotRun("minutes")),
-            Err(error) => Err(Figure::Failed(error.to_string())),
+            Err(error) => Err(Figure::Failed(error)),
         };
         all.push((name, fit));
     }
@@ -229,7 +241,7 @@ pub(crate) fn text_engines(edits: &[yatta_benchmarks::edit::Edit]) -> Result<Sui
         for (name, times) in &mut all {
             let Ok(times) = times else { continue };
             match PEERS.iter().find(|(peer, _)| peer == name) {
-                Some((_, play)) => times.push(play(edits)?.0),
+                Some((_, play)) => times.push(played(*play, edits)?.0),
                 None => times.push(ours().0),
             }
         }
