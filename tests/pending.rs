@@ -1,5 +1,9 @@
 //! What waits for other updates: kept, encoded with the state, applied when the rest comes.
 
+#[path = "common/hex.rs"]
+mod hex;
+
+use hex::unhex;
 use yatta::updates::decoder::Decode;
 use yatta::{Doc, GetString, ReadTxn, StateVector, Text, Transact, Update, WriteTxn};
 
@@ -66,4 +70,26 @@ fn updates_in_reverse_order_give_the_text() {
     let states =
         [&author, &reader].map(|doc| doc.transact().encode_state_as_update_v1(&StateVector::default()));
     assert_eq!(states[0], states[1]);
+}
+
+/// Two forged updates with other blocks for the same ids. The one that is known already still waits for the parent that it
+/// names, and what follows it waits with it. The states are those of Yjs 13.6.33 (found by fuzzing).
+#[test]
+fn a_known_block_waits_for_what_it_names() {
+    let content = "82010102".to_owned() + "0e7b2278223a5b312c6e756c6c5d7d0566616c7365" + "0101010101";
+    let first = "01030001020101610103227322810100".to_owned() + "01" + &content;
+    let second = "010300002701016d013201270002010000000100";
+    let start = "010400002701016d0132010201016101032273";
+    let expected = [
+        first.clone(),
+        first.clone(),
+        format!("{start}2281010001{content}"),
+        format!("{start}220001{content}"),
+    ];
+    let doc = Doc::with_client_id(99);
+    for (update, expected) in [&first, &first, second, second].into_iter().zip(expected) {
+        doc.transact_mut().apply_update(Update::decode_v1(&unhex(update)).unwrap()).unwrap();
+        doc.check();
+        assert_eq!(doc.transact().encode_state_as_update_v1(&StateVector::default()), unhex(&expected));
+    }
 }
