@@ -2,8 +2,9 @@
 # The page in two headless browsers: test.sh [PATH-OF-yatta]. Starts a server of its own, in memory. Needs Node 20, npm and a chromium
 # in the PATH (Debian: apt-get install chromium) or in CHROMIUM; without one it says so and does nothing.
 set -eu
-cd "$(dirname "$0")"
-yatta=${1:-../../target/release/yatta}
+here=$(cd "$(dirname "$0")" && pwd)
+yatta=$(realpath -m "${1:-$here/../../target/release/yatta}")
+cd "$here"
 chromium=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
 if [ -z "$chromium" ]; then
   echo "SKIPPED: the page was NOT tested: there is no chromium here (set CHROMIUM, or apt-get install chromium)"
